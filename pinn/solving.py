@@ -54,6 +54,7 @@ from pinn.training.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
 from pinn.training.marching import March, can_be_windowed
+from pinn.training.pacing import SOLVED_UP_TO
 from pinn.training.plan import Plan
 from pinn.training.records import StepRecord, TrainingResult
 from pinn.training.resources import training_resources
@@ -441,10 +442,11 @@ def _judged(
         before = fresh.losses(experiment.initial_parameters().theta)
         apart = fresh.losses(result.theta)
         stated = experiment.problem, experiment.sampling, experiment.weighting
-        hints = [unsolved(residual, can_be_windowed(*stated))]
+        rest = _not_solved(experiment, result)
+        hints = [rest or unsolved(residual, can_be_windowed(*stated))]
         # Of sums that share is known with the nodes of training alone.
         large = any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks)
-        if large or fresh.is_of_other_sums:
+        if (large or fresh.is_of_other_sums) and not rest:
             hints.append(overfitted(objective, result.theta, apart, before))
     recovered, doubts = _recovered(objective, result.steps, whole)
     estimate = ErrorEstimate()
@@ -472,6 +474,15 @@ def _judged(
     if diverged:
         found.insert(0, UnsolvedWarning(f"training diverged: {result.message}"))
     return solution, found
+
+
+def _not_solved(experiment: Experiment, result: TrainingResult) -> str | None:
+    """Return a sentence on time that no window is trained for, None where there is none."""
+    model, time = experiment.model, experiment.problem.domain.time
+    if not isinstance(model, Windows) or model.until is None:
+        return None
+    told = (str(one) for one in result.decisions if one.what.startswith(SOLVED_UP_TO))
+    return next(told, f"{SOLVED_UP_TO} {time} = {model.until:.6g}: what comes after is not solved")
 
 
 def _recovered(

@@ -308,7 +308,7 @@ class _Rehearsal:
 
         objective, model = session.objective, session.experiment.model
         if isinstance(model, Windows) and model.count > 2:
-            few = dataclasses.replace(model, count=2, breaks=None)
+            few = dataclasses.replace(model, count=2, breaks=None, until=None)
             objective = dataclasses.replace(session.experiment, model=few).objective()
         objective.value_and_gradient(objective.theta)
 

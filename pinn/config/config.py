@@ -33,13 +33,14 @@ _TRACKING = Items(Member(TRACKERS), "a list of trackers such as [tensorboard]")
 class Output:
     """What a run writes: where and how often.
 
-    directory: runs/NAME-SEED where left out. log_every: steps between two lines of the metrics.
+    directory: runs/NAME-SEED where left out. log_every: steps between two lines of the metrics;
+    where left out one for each of few steps, and one for each hundred of many.
     checkpoint_seconds: wall seconds between two checkpoints, 0 for one after every step. tracking:
     other tools that log the run as well, such as [tensorboard, {wandb: {project: heat}}].
     """
 
     directory: str | None = None
-    log_every: Count = 100
+    log_every: Count | None = None
     checkpoint_seconds: NonNegative = 60.0
     tracking: Annotated[tuple[Tracker, ...], _TRACKING] = ()
 
@@ -65,8 +66,8 @@ class Config:
         return default if self.output.directory is None else Path(self.output.directory)
 
     @property
-    def log_every(self) -> int:
-        """The number of steps between two lines of the metrics."""
+    def log_every(self) -> int | None:
+        """The number of steps between two lines of the metrics; None: by how many there are."""
         return self.output.log_every
 
     @property

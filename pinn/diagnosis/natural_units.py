@@ -72,18 +72,20 @@ def _blocks_to_weigh(
 ) -> dict[str, float]:
     """Return the size of the residual of each block where they are to be weighed by it.
 
-    None of equations in time alone without coefficients: there sizes change by many orders of
-    magnitude on the way, and windows of time solve for them to rounding. given: the sizes of
-    unknowns that a model was given.
+    In time alone, without coefficients, only equations tell whether these are far apart: a start is
+    one number, and is met to rounding. given: the sizes of unknowns that a model was given.
     """
     problem = experiment.problem
     finds = bool(problem.parameters or problem.fields)
     in_time_alone = problem.domain.coordinates == (problem.domain.time,)
     is_free = experiment.weighting == Fixed() and experiment.target is None
-    if not is_free or (in_time_alone and not finds):
+    if not is_free:
         return {}
     sizes = block_sizes(statement, given) or {}
-    apart = max(sizes.values(), default=1.0) / min(sizes.values(), default=1.0)
+    far = sizes
+    if in_time_alone and not finds:
+        far = {name: size for name, size in sizes.items() if name in problem.equations}
+    apart = max(far.values(), default=1.0) / min(far.values(), default=1.0)
     return sizes if apart > (_APART_TO_FIND if finds else _APART) else {}
 
 

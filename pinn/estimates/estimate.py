@@ -29,10 +29,11 @@ from pinn.estimates.error_field import ErrorField
 from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
 from pinn.estimates.record import ErrorEstimate, partly_of_no_solution
-from pinn.estimates.second_solution import second_solution
+from pinn.estimates.second_solution import not_solved_after, second_solution
 from pinn.estimates.unseen import at_most, not_determined, possible_errors, undetermined
 from pinn.evaluation import Evaluation
 from pinn.evaluation.test_grid import test_points
+from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.problem import Problem
 from pinn.problem.belonging import region_of
@@ -92,7 +93,10 @@ def error_estimate(
     experiment, objective = _in_float64(experiment, objective)
     with one_blas_thread(), np.errstate(all="ignore"):
         found = second_solution(experiment, objective, theta)
-        if found is None:
+        model = experiment.model
+        if found is None and isinstance(model, Windows) and model.until is not None:
+            found = ErrorEstimate(doubts=(not_solved_after(model, experiment.problem.domain),))
+        elif found is None:
             found = _Estimation(experiment, objective, theta, scaled or {}).result()
         objective.parameters.load(theta)
     return dataclasses.replace(found, seconds=time.perf_counter() - began)

@@ -16,13 +16,14 @@ from pinn.estimates.error_field import ErrorField
 from pinn.estimates.record import ErrorEstimate, partly_of_no_solution
 from pinn.evaluation import Evaluation
 from pinn.evaluation.test_grid import test_points
+from pinn.geometry import Shape, during
 from pinn.models import RandomFeatures, Windows
 from pinn.objective import Objective
 from pinn.sampling import stream
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import fresh_points
 from pinn.training.marching import of_window
-from pinn.training.pacing import Seen
+from pinn.training.pacing import Seen, changed_alone, constant_start
 from pinn.training.trial import Budget, fitted
 
 # The second solution has so many times the features and points.
@@ -55,7 +56,11 @@ def second_solution(
     found = _solved(again)
     if found is None:
         return None
-    places, parameters = test_points(domain), again.initial_parameters()
+    solved, doubts = domain, ()
+    if model.until is not None:
+        solved = during(domain, float(domain.bounds[domain.time][0]), model.until)
+        doubts = (not_solved_after(model, domain),)
+    places, parameters = test_points(solved), again.initial_parameters()
     parameters.load(found)
     own = experiment.initial_parameters()
     own.load(theta)
@@ -65,10 +70,18 @@ def second_solution(
         relative_l2=apart.relative, maximum=apart.maximum, where=apart.where,
         fresh={name: rms(rows) for name, rows in fresh.items()},
         trained={name: rms(rows) for name, rows in trained.items()},
-        doubts=tuple(partly_of_no_solution(apart.relative)), remarks=(_SAID, *apart.collapsed),
+        doubts=(*doubts, *partly_of_no_solution(apart.relative)),
+        remarks=(_SAID, *apart.collapsed),
         error=ErrorField(better, present),
     )  # fmt: skip
 
+
+def not_solved_after(model: Windows, domain: Shape) -> str:
+    """Return the doubt of a solution that is solved for a part of time alone."""
+    return (
+        f"nothing is solved after {domain.time} = {model.until:.6g}, where the solution may be "
+        "anything: the estimate is of what is before"
+    )
 
 
 def _again(experiment: Experiment) -> Experiment:
@@ -87,17 +100,22 @@ def _solved(run: Experiment) -> np.ndarray | None:
     budget = Budget(None, run.ranks.clock, 0.0)
     here, networks, thetas, seen = None, [], [], Seen()
     edges = run.model.edges(run.problem.domain)
-    for number in range(run.model.count):
+    for number in range(run.model.trained):
         here = of_window(run, number, networks, here)
         objective = here.objective
         judging = here.collocation.fresh("judging")
-        trial = fitted(objective, judging, objective.theta, budget, 1.0)
+        if not networks:
+            objective.parameters.load(constant_start(objective, float(edges[0])))
+        begun = objective.theta
+        trial = fitted(objective, judging, begun, budget, 1.0)
         times = float(edges[number]), float(edges[number + 1])
-        if seen.left(trial, objective, times) > _LEAVES:
+        alone = changed_alone(trial, objective, judging, begun)
+        if seen.left(trial, objective, times, alone) > _LEAVES:
             return None
         seen.take(trial)
         trial = fitted(objective, judging, trial.theta, budget, 1.0)  # as low as they get
         objective.parameters.load(trial.theta)
         networks.append(here.trained_network())
         thetas.append(trial.theta)
-    return np.concatenate(thetas)
+    not_solved = run.model.count - run.model.trained
+    return np.concatenate([*thetas, *[np.zeros_like(thetas[-1])] * not_solved])

@@ -58,14 +58,18 @@ class Windows(Model):
     happens. model: the network M_k of a window. order: how many of u, u_t, ... go over from window
     to window; where left out, as many as the problem has initial conditions for an unknown. A
     window is trained with all points in it, all stages and an equal share of the time that is left.
+    until: one of the breaks, up to which windows are trained; what comes after it is not solved,
+    goes on from there as the networks were drawn, and is told to be doubted.
     Raises DeclarationError for breaks that do not increase or are another number of windows than
-    `count` and, once it is used, for a problem without time and breaks outside of it.
+    `count`, for an `until` that is none of them and, once it is used, for a problem without time
+    and breaks outside of it.
     """
 
     count: Few | None = None
     model: AnyModel = MLP()
     order: Count | None = None
     breaks: Breaks | None = None
+    until: float | None = None
 
     def __post_init__(self) -> None:
         if self.order is not None and self.order > 2:
@@ -79,6 +83,8 @@ class Windows(Model):
                         f"expected each time after the one before, got {after:g} after {before:g}",
                         "breaks",
                     )
+        if self.until is not None and self.until not in (self.breaks or ()):
+            refuse(f"expected one of the breaks, got {self.until:g}", "until")
         if self.count is None:
             object.__setattr__(self, "count", count)
         elif self.breaks is not None and self.count != count:
@@ -125,6 +131,11 @@ class Windows(Model):
         if self.breaks is not None:
             return np.array([low, *self.breaks, high], np.float64)
         return np.linspace(low, high, self.count + 1)
+
+    @property
+    def trained(self) -> int:
+        """How many windows are trained, from the first one on."""
+        return self.count if self.until is None else list(self.breaks).index(self.until) + 1
 
     def times(self, domain: Shape, number: int) -> tuple[float, float]:
         """Return from when to when window `number` is trained.

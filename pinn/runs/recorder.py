@@ -22,6 +22,7 @@ from pinn.solution.solution import Solution
 from pinn.solution.storage import experiment_json
 from pinn.training.callbacks import Callback
 from pinn.training.course import Decision
+from pinn.training.history import steps_between_lines
 from pinn.training.records import StageReport, StepRecord
 
 # Kept free for the solution and the summary, besides the parameters and the problem's own text.
@@ -38,10 +39,10 @@ class Recorder(Callback):
     directory: must not hold a run yet, unless `overwrite`; it is made when training starts, so what
     `pinn.solve` refuses before leaves nothing behind. Training that goes on from a checkpoint of
     this directory (resume=) goes on in it: the metrics after that are written anew.
-    config_text: the resolved config. log_every:
-    steps between two lines of the metrics; the first and last step of a stage have one as well, and
-    training that ended before its first step has one of step 0. checkpoint_seconds: between two
-    checkpoints, at least.
+    config_text: the resolved config. log_every: steps between two lines of the metrics, where left
+    out `steps_between_lines`; the first and last step of a stage have one as well, and training
+    that ended before its first step has one of step 0. checkpoint_seconds: between two checkpoints,
+    at least.
     warn: gets a sentence about the first line, and the first checkpoint, that the disk refuses;
     training goes on, and a RuntimeWarning is given where `warn` is left out. After training,
     `write_results` writes what the run ends with, for which room on the disk is kept from the
@@ -55,7 +56,7 @@ class Recorder(Callback):
         self,
         directory: str | Path,
         config_text: str,
-        log_every: int = 100,
+        log_every: int | None = None,
         checkpoint_seconds: float = 60.0,
         overwrite: bool = False,
         warn: Callable[[str], object] | None = None,
@@ -155,7 +156,8 @@ class Recorder(Callback):
 
     def _has_line(self, record: StepRecord) -> bool:
         """Whether a step has a line of its own, wherever its stage ends."""
-        return record.stage_step == 1 or record.step % self._log_every == 0
+        every = self._log_every or steps_between_lines(record.step)
+        return record.stage_step == 1 or record.step % every == 0
 
     def _log(self, record: StepRecord, more: Mapping[str, str] | None = None) -> None:
         fresh_loss = self._session.fresh_loss(record)

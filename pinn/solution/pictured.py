@@ -95,7 +95,7 @@ def field_data(
         reference=found.reference,
         time=domain.time if domain.time in drawn else None,
         fixed=fixed,
-        inside=found.inside,
+        inside=found.inside & _is_solved(solution, meshed),
         contains=contains if len(drawn) == 2 else None,
         errors=errors,
         measured=measured_at(problem, unknown, drawn, fixed) if drawn[1:] else None,
@@ -237,6 +237,14 @@ def window_of(solution: Solution, data: PointsData) -> str:
 
 
 # ---- helpers
+
+
+def _is_solved(solution: Solution, at: Mapping[str, np.ndarray]) -> np.ndarray | bool:
+    """Return where windows of time are trained: what is after them is not drawn."""
+    model, time = solution.experiment.model, solution.problem.domain.time
+    if not isinstance(model, Windows) or model.until is None or time not in at:
+        return True
+    return at[time] <= model.until
 
 
 def _maps(

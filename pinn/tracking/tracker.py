@@ -76,7 +76,7 @@ class Tracker(Callback):
         """Open the log of a run; called on the thread that writes to it."""
 
     def within(
-        self, folder: Path, log_every: int, warn: Callable[[str], object]
+        self, folder: Path, log_every: int | None, warn: Callable[[str], object]
     ) -> Tracker:
         """Return it for a run directory, whose run goes on with its log where it is gone on with.
 
@@ -84,7 +84,7 @@ class Tracker(Callback):
         of training does not wait until all is sent; `wait` does.
         """
         placed = copy.copy(self)
-        placed._become(_folder=folder, _log_every=log_every, _warn=warn, _waits=False)
+        placed._become(_folder=folder, _log_every=log_every or _EVERY, _warn=warn, _waits=False)
         return placed
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import judging_points
 from pinn.training.marching import can_be_windowed
-from pinn.training.pacing import near_start, paced
+from pinn.training.pacing import along, near_start, paced, seen_along
 from pinn.training.plan import plan_of
 from pinn.training.trial import AT_MOST, Budget, Tell, Trial, fitted
 
@@ -198,15 +198,25 @@ def _in_windows(
     width = min(_IN_A_WINDOW, _most(experiment))
     network = auto.random_features(width, *_KIND_IN_A_WINDOW)
     start = _with_points(experiment, _POINTS * width)
+
+    def windows(breaks: Sequence[float], until: float | None) -> Windows:
+        count = None if breaks else 1
+        return Windows(count=count, model=network, breaks=breaks or None, until=until)
+
     try:
-        found = paced(start, lambda breaks: Windows(model=network, breaks=breaks), budget, tell)
+        found = paced(start, windows, budget, tell)
     except DeclarationError:  # a part of the problem is at no time of some window
         found = None
     if found is None:
         return None
-    what = f"model: {width} random features in each of {found.experiment.model.count} windows"
+    what = f"model: {width} random features in {_each_of(found.experiment.model.trained)}"
     why = f"{said}; windows of time leave at most {found.left:.1g} of what changes in them"
-    return Chosen(found.experiment, (Decision(0, f"{what} of time", why),), found.theta)
+    decisions = (Decision(0, f"{what} of time", why), *([found.rest] if found.rest else []))
+    return Chosen(found.experiment, decisions, found.theta)
+
+
+def _each_of(windows: int) -> str:
+    return "1 window" if windows == 1 else f"each of {windows} windows"
 
 
 def _trained(
@@ -298,9 +308,12 @@ def _tried(
     objective = tried.objective()
     start = objective.theta if found is None else _widened(tried, found)
     judging, domain = judging_points(tried), tried.problem.domain
-    if domain.coordinates == (domain.time,):
-        judging = near_start(tried.problem, judging, domain.bounds[domain.time])
-    return fitted(objective, judging, start, budget, _SHARE)
+    if domain.coordinates != (domain.time,):
+        return fitted(objective, judging, start, budget, _SHARE)
+    times = domain.bounds[domain.time]
+    judging = near_start(tried.problem, judging, times)
+    trial = fitted(objective, judging, start, budget, _SHARE)
+    return seen_along(trial, objective, along(tried.problem, times))
 
 
 def _widened(experiment: Experiment, found: Mapping[str, np.ndarray]) -> np.ndarray:

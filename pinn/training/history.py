@@ -23,6 +23,19 @@ def stride_at(step: int) -> int:
     return stride
 
 
+def steps_between_lines(step: int) -> int:
+    """Return how many steps are between two lines of a run's metrics, where nothing is asked for.
+
+    A tenth of the steps so far or less, as 1, 2, 5, 10 ..., and a hundred at most: a run of few
+    steps, each of which takes long, has some thirty lines as well.
+    """
+    every = 1
+    for longer in (2, 5, 10, 20, 50, 100):
+        if step >= 10 * longer:
+            every = longer
+    return every
+
+
 class History:
     """The lines of the steps of a run, in the form of StepRecord.as_dict.
 

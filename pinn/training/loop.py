@@ -175,8 +175,9 @@ class Training:
             if self._reason in (StopReason.STEPS, StopReason.TIME):
                 self._message += outlook(self._situation)
             elif self._reason is StopReason.MINIMUM:
-                now, theta = self._situation, self._accepted.theta
-                self._message += further(self._objective, theta, now.left)
+                theta, limit = self._accepted.theta, self._seconds
+                left = None if limit is None else self._left
+                self._message += further(self._objective, theta, left)
         except KeyboardInterrupt:
             # Between stages, or in a callback at a stage's end: no stage was there to report it.
             return self.interrupt()

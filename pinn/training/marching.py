@@ -230,7 +230,7 @@ class March(Legs):
 
     @property
     def count(self) -> int:
-        return self._experiment.model.count
+        return self._experiment.model.trained
 
     def _announced(self, number: int) -> str:
         experiment = self._experiment
@@ -281,7 +281,7 @@ class March(Legs):
         yield from zip(self._reports, np.diff(edges), strict=False)
 
     def _place(self, number: int) -> slice:
-        size = self._objective.size // self.count
+        size = self._objective.size // self._experiment.model.count
         return slice(number * size, (number + 1) * size)
 
     def _whole(self, number: int, theta: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,7 +14,9 @@ from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.problem import Problem
 from pinn.sampling import Points
+from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
+from pinn.training.fresh import FreshLoss
 from pinn.training.given import given_values
 from pinn.training.marching import of_window
 from pinn.training.trial import Budget, Tell, Trial, fitted
@@ -33,83 +35,214 @@ _SHORTER, _MUCH_SHORTER, _ALL_OF_IT = 0.5, 0.2, 1e-3
 _NOT_FOUND = 0.5
 # One that leaves less tells how large an unknown is, if not yet more: what was at rest may jump.
 _ROUGHLY = 0.1
+# One that leaves less is near a solution, and tells what unknowns that change alone would leave.
+_NEARLY = 1e-6
 # A residual smaller than this share of the largest so far, squared, is as good as none.
 _NOTHING = 1e-20
 # Points that judge a window are also at its start, each half as far from it as the one before:
 # there is what is gone soon, which points all over a window do not see.
 _HALVINGS = 20
+# Points all along a line.
+_ALONG = 2**14
 # Times at which it is seen how much changes.
 _SEEN = 64
+# How a decision begins that tells of time that is not solved.
+SOLVED_UP_TO = "solved up to"
 # The share of a limit in time that windows may take: training begins where they end.
 SHARE = 0.75
+# Where less than this share of time is solved, or no window goes on, another model is tried, if
+# less than so much of the limit is gone.
+_LITTLE, _TIME_FOR_OTHERS = 0.1, 0.5
+# A solution seems to end where the time that is solved and the earliest that is not reached are so
+# near, as a share of what is solved, and where over so many windows a slope has grown by this
+# factor, and that gap become so many times smaller.
+_GAP, _GROWING, _GROWTH, _SHRINKAGE = 1e-5, 8, 10.0, 10.0
 
 
 class Paced(NamedTuple):
-    """An experiment in windows, where all of them were found to be, and the most that one leaves.
+    """An experiment in windows, as far as these were found to be, and the most that one leaves.
 
-    left: of what changes in a window, as a share of the unknown.
+    left: of what changes in a window, as a share of the unknown. rest: what is told where they do
+    not go to the end of time; the model says until when they do.
     """
 
     experiment: Experiment
     theta: np.ndarray
     left: float
+    rest: Decision | None = None
 
 
 def paced(
     experiment: Experiment,
-    windows: Callable[[Sequence[float]], Windows],
+    windows: Callable[..., Windows],
     budget: Budget,
     tell: Tell = lambda sentence: None,
 ) -> Paced | None:
     """Go through time in windows, each solved by a short fit; None where features do not follow.
 
-    windows: breaks -> the model, in time alone. A window that leaves more of what changes in it
-    than is allowed is tried again at a fraction of its length; after one that leaves much less the
-    next is longer. tell: hears of each.
+    windows: breaks, until -> the model, in time alone. A window that leaves more of what changes in
+    it than is allowed is tried again at a fraction of its length; after one that leaves much less
+    the next is longer. Where the limit in time, or the solution, ends before all windows are solved
+    those that are solved are what is found, but for None where little is solved and time is left to
+    try another model. tell: hears of each.
     """
     domain = experiment.problem.domain
     low, high = map(float, domain.bounds[domain.time])
     length, here, seen, worst = _FIRST * (high - low), None, Seen(), 0.0
-    breaks: list[float] = []
+    road = _Road(low, high, str(domain.time), budget)
     networks: list[T.nn.Module] = []
     thetas: list[np.ndarray] = []
-    began, tries, start = budget.spent, 0, low
-    while start < high:
-        end = _end(start, length, high)
-        tried = replace(experiment, model=windows([*breaks, end][: len(breaks) + (end < high)]))
+    while road.start < high:
+        start, end = road.start, _end(road.start, length, high)
+        tried = replace(experiment, model=windows(road.breaks(end), None))
         here = of_window(tried, len(networks), networks, here)
         objective = here.objective
         points = near_start(tried.problem, here.collocation.fresh("judging"), (start, end))
         if not networks:
-            objective.parameters.load(_constant(objective, start))
-        trial = fitted(objective, points, objective.theta, budget, SHARE)
-        left = seen.left(trial, objective, (start, end))
+            objective.parameters.load(constant_start(objective, start))
+        begun = objective.theta
+        trial = fitted(objective, points, begun, budget, SHARE)
+        dense = along(tried.problem, (start, end), (end - start) / (high - low))
+        trial = seen_along(trial, objective, dense)
+        alone = changed_alone(trial, objective, points, begun)
+        left = seen.left(trial, objective, (start, end), alone)
+        stuck = False
         if left <= _LEAVES:
             objective.parameters.load(trial.theta)
             networks.append(here.trained_network())
             thetas.append(trial.theta)
-            breaks.append(end)
             worst = max(worst, left)
             seen.take(trial)
-            start = end
-            tell(f"{len(breaks)} windows of time, up to {domain.time} = {end:.6g} of {high:g}")
+            road.went_to(end, seen.change)
+            tell(f"{counted(len(networks))} of time, up to {domain.time} = {end:.6g} of {high:g}")
             if left <= _LESS * _LEAVES:
                 length *= _MUCH_LONGER if left <= _MUCH_LESS * _LEAVES else _LONGER
         else:
+            road.failed_at(end)
             length = (end - start) * (_MUCH_SHORTER if left > _ALL_OF_IT else _SHORTER)
-            if length < max(_SHORTEST * (high - low), _NEAREST * abs(start)):
+            stuck = length < max(_SHORTEST * (high - low), _NEAREST * abs(start))
+        if road.start < high and (stuck or road.is_over(length)):
+            rest = road.rest(stuck)
+            if rest is None:
                 return None
-        tries += 1
-        # at best each is longer than the one before
-        to_come = math.log2(1 + (high - start) / length)
-        predicted = budget.spent + to_come * (budget.spent - began) / tries
-        is_over = len(networks) == _MOST or not budget.allows(predicted, SHARE)
-        if is_over and start < high:
-            return None
+            until = road.start
+            model = windows(road.breaks(until), until)
+            thetas.append(np.zeros_like(thetas[-1]))
+            return Paced(replace(experiment, model=model), np.concatenate(thetas), worst, rest)
     return Paced(tried, np.concatenate(thetas), worst)
 
 
-def _constant(objective: Objective, start: float) -> np.ndarray:
+def counted(windows: int) -> str:
+    """Return so many windows in words."""
+    return "1 window" if windows == 1 else f"{windows} windows"
+
+
+class _Road:
+    """How far through time windows have come, and how fast."""
+
+    def __init__(self, low: float, high: float, time: str, budget: Budget) -> None:
+        self.start = low
+        self._low, self._high, self._time, self._budget = low, high, time, budget
+        self._began, self._tries = budget.spent, 0
+        self._ends: list[float] = []
+        # Of each window, how much each unknown changed in it by its length, and how far the
+        # earliest time was that had not been reached.
+        self._slopes: list[np.ndarray] = []
+        self._gaps: list[float] = []
+        # The earliest end that was tried and is not reached.
+        self._not_reached = math.inf
+
+    def breaks(self, end: float) -> list[float]:
+        """Return where windows meet where the next one is to end at a time."""
+        return [one for one in dict.fromkeys([*self._ends, end]) if one < self._high]
+
+    def went_to(self, end: float, change: np.ndarray) -> None:
+        """Take note of a window that is solved."""
+        self._tries += 1
+        self._slopes.append(change / (end - self.start))
+        if self._not_reached <= end:
+            self._not_reached = math.inf
+        self._ends.append(end)
+        self._gaps.append(self._not_reached - end)
+        self.start = end
+
+    def failed_at(self, end: float) -> None:
+        """Take note of one that is not."""
+        self._tries += 1
+        self._not_reached = min(self._not_reached, end)
+
+    def is_over(self, length: float) -> bool:
+        """Return whether no window is to be tried any more; length: of the next.
+
+        That is where the share of a limit in time is gone, and sooner where little is solved, the
+        rest cannot be done even if each is twice as long as the one before, and there is time to
+        try something else.
+        """
+        if len(self._ends) == _MOST or self._budget.is_spent(SHARE):
+            return True
+        to_come = math.log2(1 + (self._high - self.start) / length)
+        spent = self._budget.spent
+        predicted = spent + to_come * (spent - self._began) / self._tries
+        return not self._budget.allows(predicted, SHARE) and self._had_better_stop()
+
+    def _had_better_stop(self) -> bool:
+        solved = (self.start - self._low) / (self._high - self._low)
+        return solved < _LITTLE and not self._budget.is_spent(_TIME_FOR_OTHERS)
+
+    def rest(self, stuck: bool) -> Decision | None:
+        """Return what is told of the time that is not solved; None where others are to be tried.
+
+        stuck: whether no window, however short, goes on from here.
+        """
+        ends = self._ends_here()
+        time_for_others = not self._budget.is_spent(_TIME_FOR_OTHERS)
+        if not self._ends or (not ends and (self._had_better_stop() or stuck and time_for_others)):
+            return None
+        windows = counted(len(self._ends))
+        what = (
+            f"{SOLVED_UP_TO} {self._time} = {self.start:.6g} of {self._high:g}, "
+            f"in {windows} of time"
+        )
+        if ends:
+            middle = f"{(self.start + self._not_reached) / 2:#.4g}"
+            why = (
+                f"the solution seems to end at {self._time} = {middle}: it changes ever faster "
+                "towards it, and windows get ever shorter"
+            )
+        elif stuck:
+            why = "random features do not follow it from there on, however short the window"
+        elif len(self._ends) + self._to_come() > _MOST:
+            why = f"at the pace so far all of it would take more than {_MOST} windows"
+        else:
+            spent = self._budget.spent
+            each = (spent - self._began) / len(self._ends)
+            seconds = float(f"{(spent + self._to_come() * each) / SHARE:.2g}")
+            why = (
+                f"the limit of {self._budget.limit:g} s does not do for more; at the pace so far "
+                f"about {seconds:g} s would do for all of it"
+            )
+        return Decision(0, what, f"{why}. What comes after {self.start:.6g} is not solved")
+
+    def _ends_here(self) -> bool:
+        """Return whether the solution seems to end: slopes grow towards a time, without end."""
+        if len(self._slopes) <= _GROWING:
+            return False
+        gap = self._not_reached - self.start
+        shrinks = gap * _SHRINKAGE < self._gaps[-1 - _GROWING]
+        grows = np.any(self._slopes[-1] > _GROWTH * self._slopes[-1 - _GROWING])
+        return gap < _GAP * (self.start - self._low) and shrinks and bool(grows)
+
+    def _to_come(self) -> float:
+        """Return how many windows the rest takes, if they go on growing as the last ones did."""
+        lengths = np.diff([self._low, *self._ends])[-_GROWING:]
+        growth = (lengths[-1] / lengths[0]) ** (1 / max(1, len(lengths) - 1))
+        growth, rest = float(growth), self._high - self.start
+        if growth <= 1 + 1e-3:
+            return rest / float(lengths.mean())
+        return math.log1p(rest / lengths[-1] * (growth - 1) / growth) / math.log(growth)
+
+
+def constant_start(objective: Objective, start: float) -> np.ndarray:
     """Return the theta at which unknowns are the constants that soft conditions give, if any.
 
     A network of zero may have no finite residual, as of log(u), or be far from any solution.
@@ -137,6 +270,29 @@ def _constant(objective: Objective, start: float) -> np.ndarray:
     return theta
 
 
+def changed_alone(
+    trial: Trial, objective: Objective, points: Mapping[str, Points], begun: np.ndarray
+) -> dict[str, float]:
+    """Return the largest loss of each block, at points apart, where one unknown alone has changed.
+
+    What balances in an equation may change together, and of what goes on as before hardly a
+    residual is left, though each of its terms moves by much. begun: theta before the trial.
+    """
+    unknowns, largest = len(objective.problem.unknowns), dict(trial.before)
+    if unknowns == 1:
+        return largest
+    apart = FreshLoss(objective, points)
+    for number in range(unknowns):
+        theta = begun.copy()
+        for part in objective.parameters.layout.parts:
+            if part.shape[:1] == (unknowns,):  # rows of the last layer and numbers of its bias
+                part.of(theta)[number] = part.of(trial.theta)[number]
+        for name, loss in apart.weighted(theta).items():
+            if math.isfinite(loss):
+                largest[name] = max(largest[name], loss)
+    return largest
+
+
 def _end(start: float, length: float, high: float) -> float:
     """Return where a window ends that is about so long, so that no sliver is left after it."""
     left = (high - start) / length
@@ -157,36 +313,83 @@ def near_start(
     }
 
 
+def along(
+    problem: Problem, times: tuple[float, float], share: float = 1.0
+) -> dict[str, Points]:
+    """Return points of equations in time alone, of which a pulse in them meets some.
+
+    That is, one of a ten-thousandth of all time, which none of the others may. share: of all time
+    that these times are.
+    """
+    start, end = times
+    count = max(1, round(_ALONG * share))
+    found = Points((start + (end - start) * (np.arange(count) + 0.5) / count)[:, None])
+    return {
+        name: found for name, one in problem.equations.items() if getattr(one, "on", None) is None
+    }
+
+
+def seen_along(trial: Trial, objective: Objective, points: Mapping[str, Points]) -> Trial:
+    """Return a trial with the losses after it as they are at further points, where larger."""
+    mine = {block.name: block.points for block in objective.blocks}
+    if any(mine[name].columns for name in points):
+        return trial
+    found = FreshLoss(objective, {**mine, **points}).weighted(trial.theta)
+    after = {
+        name: float(np.maximum(loss, found.get(name, loss))) for name, loss in trial.after.items()
+    }
+    return trial._replace(after=after)
+
+
 class Seen:
     """What has been met so far: the largest loss of each block, and values of each unknown."""
 
     def __init__(self) -> None:
         self._losses: dict[str, float] = {}
         self._values = 0.0
+        # How much each unknown changes in the window that was asked for last.
+        self.change = np.zeros(1)
 
-    def left(self, trial: Trial, objective: Objective, times: tuple[float, float]) -> float:
+    def left(
+        self,
+        trial: Trial,
+        objective: Objective,
+        times: tuple[float, float],
+        alone: Mapping[str, float],
+    ) -> float:
         """Return how much of what changes in a window a fit has left, as a share of the unknown.
 
-        How large unknowns are is noted of each fit that leaves little enough to tell. Infinite for
-        what is no number.
+        alone: the losses of `changed_alone`. How large unknowns are is noted of each fit that
+        leaves little enough to tell. Infinite for what is no number.
         """
         if not all(map(math.isfinite, [*trial.before.values(), *trial.after.values()])):
             return math.inf
-        share, whole = 0.0, max([*trial.before.values(), *self._losses.values()])
-        for name, after in trial.after.items():
-            most = max(self._losses.get(name, 0.0), trial.before[name])
-            before = trial.before[name] if trial.before[name] > _NOTHING * whole else most
-            before = before if before > _NOTHING * whole else whole
-            share = max(share, after / before if before > 0 else after)
+        share = self._share(trial, trial.before)
         if share >= _NOT_FOUND:
             return math.inf
         changes, largest = self._changes(trial, objective, times)
+        self.change = changes
         if share < _ROUGHLY:
             self._values = largest
+        if share < _NEARLY:
+            share = self._share(trial, alone)
         with np.errstate(invalid="ignore", divide="ignore"):
             change = np.max(changes / np.where(largest > 0, largest, 1.0))
         left = math.sqrt(share) * float(change)
         return left if math.isfinite(left) else math.inf
+
+    def _share(self, trial: Trial, losses: Mapping[str, float]) -> float:
+        """Return the largest share of a block's loss that a fit has left.
+
+        Of that before it, or of others where these are larger.
+        """
+        share, whole = 0.0, max([*trial.before.values(), *self._losses.values()])
+        for name, after in trial.after.items():
+            most = max(self._losses.get(name, 0.0), trial.before[name])
+            before = trial.before[name] if trial.before[name] > _NOTHING * whole else most
+            before = max(losses[name], before if before > _NOTHING * whole else whole)
+            share = max(share, after / before if before > 0 else after)
+        return share
 
     def take(self, trial: Trial) -> None:
         """Take note of the losses of a window that is solved."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,15 +87,19 @@ def outlook(now: Situation) -> str:
     return f"; {over} fell by no more than 5 %: more of them alone would hardly help"
 
 
-def further(objective: Objective, theta: np.ndarray, left: float | None) -> str:
+def further(
+    objective: Objective, theta: np.ndarray, left: Callable[[], float] | None
+) -> str:
     """Say what may go lower where a network is at its end; "" where rounding is near.
 
-    left: the seconds of a limit that were not needed, None where there was none.
+    left: tells the seconds of a limit that were not needed, None where there was none; it is asked
+    in the end, as what is measured here takes time as well.
     """
     found = Rounding.at(objective, theta)
     if found.loss <= _NEAR_FLOOR * found.floor:
         return ""
-    time = "" if left is None or left < 1 else f", for which {left:.0f} s of the limit are left"
+    seconds = 0.0 if left is None else left()
+    time = "" if seconds < 1 else f", for which {seconds:.0f} s of the limit are left"
     return f"; a larger network, or one whose layers are trained, may go lower{time}"
 
 

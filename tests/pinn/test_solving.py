@@ -236,3 +236,17 @@ def test_what_a_run_is_checked_with_is_what_it_is_solved_with():
 def test_what_a_check_is_refused_with(arguments, message):
     with pytest.raises(TypeError, match=message):
         pinn.check(**arguments)
+
+
+def test_what_is_solved_for_a_part_of_time_is_not_believed():
+    """Windows up to t = 1.5 of 2: the part is right, and the report, the warning say the rest."""
+    model = pinn.Windows(model=pinn.RandomFeatures(40, (1.0, 8.0)), breaks=[0.5, 1.5], until=1.5)
+    with pytest.warns(pinn.UnsolvedWarning, match=r"solved up to t = 1\.5: what comes after"):
+        solution = pinn.solve(ODE, model, pinn.Sampling(interior=160))
+    t = np.linspace(0, 1.5, 31)
+    np.testing.assert_allclose(solution.evaluate(t=t)["u"].ravel(), np.exp(-t), atol=1e-9)
+    assert solution.report.unsolved
+    estimate = solution.error_estimate()
+    assert not estimate.trusted and estimate.relative_l2["u"] < 1e-9
+    assert "nothing is solved after t = 1.5" in estimate.doubts[0]
+    assert "solved up to t = 1.5" in str(solution.report)

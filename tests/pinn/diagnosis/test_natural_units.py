@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import pinn
 from pinn.diagnosis import in_natural_units
@@ -209,7 +210,27 @@ def test_where_coefficients_are_to_be_found_blocks_are_weighed_sooner():
     assert weights(decay)["a"] > 1e6 * weights(decay)["initial_A"]
 
 
-def test_in_time_alone_nothing_is_weighed_where_all_coefficients_are_known():
+def test_in_time_alone_equations_that_are_far_apart_are_weighed():
+    """A temperature of 300 K beside 1e-8 moles that heat it: of c alone a loss saw nothing."""
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 100), ["T", "c"],
+        {"heat": "T_t + 0.02*(T - 300) - 5e7*c", "reaction": "c_t + 0.05*c*exp(-(T - 300)/100)"},
+        [pinn.Initial("T", 350), pinn.Initial("c", 1e-8)],
+    )  # fmt: skip
+    found = weights(problem)
+    assert found["reaction"] > 1e14 * found["heat"]
+    solution = pinn.solve(problem, error_bars=False)
+    t = np.linspace(0, 100, 41)
+    right = solve_ivp(
+        lambda t, y: [
+            -0.02 * (y[0] - 300) + 5e-1 * y[1], -0.05 * y[1] * np.exp(-(y[0] - 300) / 100)
+        ],
+        (0, 100), [350, 1.0], "DOP853", t, rtol=1e-12, atol=1e-12,
+    ).y[1]  # fmt: skip
+    np.testing.assert_allclose(1e8 * solution.evaluate(t=t)["c"].ravel(), right, atol=1e-9)
+
+
+def test_in_time_alone_one_equation_is_not_weighed_beside_its_start():
     problem = pinn.Problem(
         pinn.Time("t", 0, 9), ["T"], {"cooling": "1e6*T_t + 2e5*(T - 300)"},
         [pinn.Initial("T", 400)],

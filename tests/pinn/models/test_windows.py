@@ -239,3 +239,14 @@ def test_windows_in_windows_and_higher_orders_are_refused():
         pinn.Windows(2, pinn.Windows(2)).check(DOMAIN, ["u"])
     with pytest.raises(DeclarationError, match="1 or 2, got 3"):
         pinn.Windows(2, order=3)
+
+
+def test_windows_after_a_time_are_not_trained():
+    model = pinn.Windows(model=pinn.MLP(4, 1), breaks=[0.5, 1.5], until=1.5)
+    assert (model.count, model.trained) == (3, 2)
+    assert pinn.Windows(3).trained == 3
+
+
+def test_the_time_until_which_windows_are_trained_is_a_break():
+    with pytest.raises(DeclarationError, match="until: expected one of the breaks, got 1"):
+        pinn.Windows(breaks=[0.5, 1.5], until=1.0)

@@ -109,3 +109,14 @@ def test_a_solution_moves(tmp_path):
     np.testing.assert_allclose(line.get_ydata(), there)
     moving.save(tmp_path / "u.gif")
     assert (tmp_path / "u.gif").read_bytes().startswith(b"GIF")
+
+
+def test_what_no_window_of_time_is_trained_for_is_not_drawn():
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)]
+    )  # fmt: skip
+    model = pinn.Windows(model=pinn.RandomFeatures(20, (1.0, 8.0)), breaks=[0.5, 1.5], until=1.5)
+    with pytest.warns(pinn.UnsolvedWarning, match="solved up to t = 1.5"):
+        data = pinn.solve(problem, model, pinn.Sampling(80), error_bars=False).field_data("u")
+    t = data.coordinates["t"]
+    assert np.isnan(data.values[t > 1.5]).all() and np.isfinite(data.values[t <= 1.5]).all()

@@ -231,9 +231,9 @@ def test_in_time_alone_features_go_in_windows_where_one_set_of_them_does_not_fol
     assert solution.evaluate(t=times)["u"].ravel() == pytest.approx(right, rel=1e-9)
 
 
-def test_windows_that_would_not_end_in_time_are_given_up(monkeypatch):
-    """On a machine where a fit takes two seconds: at best, each longer than the one before, four
-    windows are needed, after two trials."""
+def test_windows_that_are_solved_are_kept_where_the_limit_does_not_do_for_all(monkeypatch):
+    """On a machine where a fit takes two seconds: after two trials a limit of 9 s leaves time for
+    two windows, one of 16 s for the four that are needed, and one of 7 s for none."""
     now, counts = [0.0], []
 
     def slow(objective, points, start, *_):
@@ -243,11 +243,14 @@ def test_windows_that_would_not_end_in_time_are_given_up(monkeypatch):
     monkeypatch.setattr(ranks, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     monkeypatch.setattr(choosing, "fitted", slow)
     monkeypatch.setattr(pacing, "fitted", slow)
-    for limit in (11.0, 16.0):
+    for limit in (7.0, 9.0, 16.0):
         now[0] = 0.0
-        counts.append(getattr(choosing.with_model(Experiment(FRONT, seconds=limit))
-                              .experiment.model, "count", 0))  # fmt: skip
-    assert counts == [0, 4]
+        chosen = choosing.with_model(Experiment(FRONT, seconds=limit))
+        model = chosen.experiment.model
+        counts.append((getattr(model, "trained", 0), getattr(model, "until", None)))
+        told = [one.what for one in chosen.decisions]
+        assert any("solved up to t = 3 of 8" in one for one in told) == (limit == 9.0)
+    assert counts == [(0, None), (2, 3.0), (4, None)]
 
 
 def test_what_features_do_not_follow_in_windows_layers_do_in_fewer(monkeypatch):

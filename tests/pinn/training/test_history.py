@@ -5,7 +5,7 @@ import pytest
 import pinn
 from pinn.training import history
 from pinn.training.experiment import Experiment
-from pinn.training.history import STRIDE, History, stride_at
+from pinn.training.history import STRIDE, History, steps_between_lines, stride_at
 from pinn.training.loop import train
 from pinn.training.records import StepRecord
 
@@ -62,3 +62,12 @@ def test_a_run_that_goes_on_has_the_lines_of_one_that_never_stopped(short, stop)
     assert [{**line, "wall_s": 0} for line in rest.history] == [
         {**line, "wall_s": 0} for line in whole.history
     ]
+
+
+def test_few_steps_have_lines_of_their_own_and_many_one_for_a_hundred():
+    def lines(steps):
+        return [step for step in range(1, steps + 1) if step % steps_between_lines(step) == 0]
+
+    assert lines(12) == list(range(1, 13))
+    assert 20 <= len(lines(40)) <= 40 and len(lines(180)) < 60
+    assert lines(100_000)[-3:] == [99_800, 99_900, 100_000]

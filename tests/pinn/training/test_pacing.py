@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
 import pinn
+from autograd import ranks
 from pinn.evaluation import Evaluation
 from pinn.training import pacing
 from pinn.training.experiment import Experiment
@@ -22,7 +26,12 @@ NO_LIMIT = Budget(None, lambda: 0.0, 0.0)
 def through(problem: pinn.Problem, budget: Budget = NO_LIMIT):
     """Return what going through time in windows of FEATURES finds."""
     run = Experiment(problem, pinn.MLP(), pinn.Sampling(240))
-    return paced(run, lambda breaks: pinn.Windows(model=FEATURES, breaks=breaks), budget)
+    return paced(run, windows, budget)
+
+
+def windows(breaks: list[float], until: float | None) -> pinn.Windows:
+    count = None if breaks else 1
+    return pinn.Windows(count, FEATURES, breaks=breaks or None, until=until)
 
 
 def values(found, name: str, t: np.ndarray) -> np.ndarray:
@@ -94,10 +103,97 @@ def test_an_equation_of_second_order_hands_on_its_slope():
     np.testing.assert_allclose(values(through(problem), "u", t), right, atol=1e-8)
 
 
-def test_a_solution_that_ends_before_the_time_does_is_given_up(monkeypatch):
-    """u' = u^2 from 1 is infinite at t = 1."""
-    monkeypatch.setattr(pacing, "_NEAREST", 1e-2)
-    assert through(in_time(1.5, {"e": "u_t - u**2"}, u=1.0)) is None
+@pytest.mark.parametrize(("equation", "end", "exact"), [
+    ("u_t - u**2", 1.0, lambda t: 1 / (1 - t)), ("u_t + 1/u", 0.5, lambda t: np.sqrt(1 - 2 * t)),
+])  # fmt: skip
+def test_where_a_solution_ends_is_told_and_what_is_before_is_kept(
+    equation, end, exact, monkeypatch
+):
+    monkeypatch.setattr(pacing, "_NEAREST", 1e-6)
+    monkeypatch.setattr(pacing, "_GAP", 1e-3)
+    problem = pinn.Problem(pinn.Time("t", 0, 1.5), ["u"], {"e": equation}, [pinn.Initial("u", 1)])
+    found = through(problem)
+    assert f"the solution seems to end at t = {end:#.4g}" in found.rest.why
+    assert found.experiment.model.until == pytest.approx(end, abs=1e-4)
+    t = np.linspace(0, 0.9 * end, 19)
+    np.testing.assert_allclose(values(found, "u", t), exact(t), rtol=1e-7)
+
+
+def test_a_layer_that_is_left_behind_is_no_end_of_a_solution():
+    """u' = -1e4 (u - sin(t)): slopes of 1e4 in windows of a ten-thousandth, and then the rest."""
+    found = through(in_time(1, {"stiff": "u_t + 1e4*(u - sin(t))"}, u=1.0))
+    assert found.rest is None and found.experiment.model.until is None
+
+
+def test_windows_that_are_solved_are_kept_where_time_is_up(monkeypatch):
+    """A limit that does for some windows of an oscillation: the rest is told, and not believed."""
+    now = [0.0]
+
+    def clock() -> float:
+        now[0] += 0.1
+        return now[0]
+
+    monkeypatch.setattr(ranks, "time", SimpleNamespace(perf_counter=clock))
+    problem = in_time(60, {"x": "x_t - y", "y": "y_t + x"}, x=0.0, y=1.0)
+    found = through(problem, Budget(20.0, clock, 0.0))
+    until = found.experiment.model.until
+    assert 1 < until < 60 and found.experiment.model.trained < found.experiment.model.count
+    t = np.linspace(0, until, 31)
+    np.testing.assert_allclose(values(found, "x", t), np.sin(t), atol=1e-7)
+    assert found.rest.what.startswith(f"solved up to t = {until:.6g} of 60, in ")
+    assert re.search(r"about \d+ s would do for all of it", found.rest.why)
+
+
+def test_where_little_is_solved_and_half_of_the_time_is_left_another_model_is_tried():
+    now = [0.0]
+
+    def road_at(end: float, spent: float) -> pacing._Road:
+        now[0] = 0.0
+        road = pacing._Road(0.0, 10.0, "t", Budget(100.0, lambda: now[0], 0.0))
+        now[0] = spent
+        road.went_to(end, np.ones(1))
+        return road
+
+    little = road_at(0.5, spent=30.0)
+    assert little.is_over(1e-60) and little.rest(stuck=False) is None
+    assert not road_at(5.0, spent=30.0).is_over(1e-60)
+    late = road_at(0.5, spent=80.0)
+    assert late.is_over(1.0) and late.rest(stuck=False).what.startswith("solved up to t = 0.5 of")
+    assert "do not follow it" in road_at(5.0, spent=80.0).rest(stuck=True).why
+
+
+def test_the_time_for_all_is_told_by_windows_that_go_on_growing():
+    now = [0.0]
+    road = pacing._Road(0.0, 127.0, "t", Budget(40.0, lambda: now[0], 0.0))
+    for number in range(4):  # lengths 1, 2, 4, 8 in ten seconds each: three are to come
+        now[0] += 10.0
+        road.went_to(2.0 ** (number + 1) - 1, np.ones(1))
+    assert "about 93 s would do" in road.rest(stuck=False).why  # (40 + 30) / 0.75
+
+
+def test_what_balances_changes_by_as_much_as_each_of_its_terms():
+    """Soft conditions take no more windows than hard ones: b is in balance with a.
+
+    Where all goes on as before b has hardly a residual, and each of its digits was counted.
+    """
+    counts = []
+    for hard in (True, False):
+        problem = in_time(5, {"a": "a_t + a", "b": "b_t + 300*(b - a)"}, a=1.0, b=0.0)
+        conditions = [dataclasses.replace(one, hard=hard) for one in problem.conditions]
+        found = through(dataclasses.replace(problem, conditions=conditions))
+        counts.append(found.experiment.model.count)
+        t = np.linspace(0, 5, 51)
+        right = 300 / 299 * (np.exp(-t) - np.exp(-300 * t))
+        np.testing.assert_allclose(values(found, "b", t), right, atol=1e-8)
+    assert counts[1] <= counts[0]
+
+
+def test_a_pulse_of_a_ten_thousandth_is_seen():
+    """u' = -u/2 and a pulse of 1e-3 at t = 3 of 10, which hundreds of points miss."""
+    found = through(in_time(10, {"e": "u_t + u/2 - 500*exp(-((t - 3)/1e-3)**2)"}, u=1.0))
+    t = np.array([1.0, 2.9, 3.1, 5.0, 10.0])
+    pulse = 0.5 * math.sqrt(math.pi) * np.exp(-(t - 3) / 2) * (t > 3)
+    np.testing.assert_allclose(values(found, "u", t), np.exp(-t / 2) + pulse, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("before", "after"), [
@@ -119,7 +215,7 @@ def test_what_would_take_too_much_of_a_limit_is_given_up():
         return now[0]
 
     problem = in_time(1, {"decay": "u_t + u"}, u=1.0)
-    assert through(problem, Budget(3.0, clock, 0.0)) is None
+    assert through(problem, Budget(3.0, clock, 0.0)) is None  # before any window is solved
     assert through(problem, Budget(1e6, clock, 0.0)) is not None
 
 
