@@ -23,10 +23,12 @@ from pinn.diagnosis import (
     check_run,
     in_natural_units,
     jumps,
+    lacks_inflow,
     overfitted,
     preflight,
     recovery,
     scaled_residuals,
+    solved_by_zero,
     unsolved,
     untrained,
     with_noise,
@@ -46,9 +48,10 @@ from pinn.solution.report import Report
 from pinn.solution.resuming import Resumed, check_alike, resumed
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import Relayed, check_callbacks, notify
-from pinn.training.choosing import Chosen, with_model
+from pinn.training.choosing import Chosen, is_timed, with_model
 from pinn.training.collocation import redrawing
 from pinn.training.continuation import Continued
+from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.legs import Legs
@@ -68,10 +71,19 @@ _WORTH = 1e8
 
 # A residual of this share of its terms fits no points only, however much smaller it is there.
 _EXACT = 1e-9
+# Of what `check` chooses by the clock.
+_TIMED = Decision(
+    0, "by the clock", "a run tries again, and the time that its steps take then may lead it to "
+    "another number of features, or another model; a model that is written down is the same"
+)  # fmt: skip
 # What may be the matter where an unknown is not determined.
 _LOOSE = (
     "look for a condition that is missing, a motion that is free, an eigenvalue, or a front that "
     "may lie elsewhere as well"
+)
+_NO_INFLOW = (
+    "a condition is missing where information enters the domain, as was told before training: "
+    "other values there leave the residual as small"
 )
 _ACROSS_JUMPS = (
     "an equation has derivatives across a jump, as was told before training: what is missing there "
@@ -306,11 +318,13 @@ def check(**arguments: Any) -> Check:
     check_callbacks(arguments.pop("callbacks"))
     experiment, start = _experiment(**arguments), arguments["start"]
     with training_resources():
-        experiment, decided, _, interrupted = _chosen(experiment, start)
+        chosen, decided, _, interrupted = _chosen(experiment, start)
         if interrupted:
             raise KeyboardInterrupt
-        objective, *_ = _begin(experiment, start)
-        return check_run(experiment, objective, decided)
+        if is_timed(experiment, start is not None):
+            decided = (*decided, _TIMED)
+        objective, *_ = _begin(chosen, start)
+        return check_run(chosen, objective, decided)
 
 
 def _experiment(problem: Problem, start: Any, model: Any, **given: Any) -> Experiment:
@@ -423,6 +437,8 @@ def _estimate(
             found = with_noise(found, objective)
         if any(jumps(experiment.problem)):
             found = replace(found, doubts=(*found.doubts, _ACROSS_JUMPS))
+        if lacks_inflow(objective):
+            found = replace(found, doubts=(*found.doubts, _NO_INFLOW))
         return found
     except KeyboardInterrupt:  # the solution is there, and all that is missing is this
         objective.parameters.load(result.theta)
@@ -459,6 +475,8 @@ def _judged(
             ProblemWarning(f"{not_determined(*one)}; {_LOOSE}")
             for one in undetermined(estimate.possible, estimate.relative_l2)
         ]
+    remarks = (*estimate.remarks, *solved_by_zero(experiment.problem))
+    estimate = replace(estimate, remarks=remarks)
     found = [*(UnsolvedWarning(hint) for hint in hints if hint), *doubts]
     diverged = result.reason is StopReason.DIVERGED
     solution.report = replace(

@@ -52,7 +52,8 @@ def add_parser(commands: Any) -> None:
         help="derivatives or expressions, such as u_xx or u*u_x; apart by commas, or given again",
     )  # fmt: skip
     parser.add_argument("--overwrite", action="store_true", help="write over a file that is there")
-    parser.set_defaults(command=evaluate)
+    beyond = "; several derivatives are one argument, apart by commas: --derivatives u_x,u_xx"
+    parser.set_defaults(command=evaluate, beyond=beyond)
 
 
 def evaluate(arguments: argparse.Namespace) -> int:

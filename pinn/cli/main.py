@@ -48,7 +48,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     --help and for wrong usage.
     """
     try:
-        arguments = _parser().parse_args(argv)
+        parser = _parser()
+        arguments, unknown = parser.parse_known_args(argv)
+        if unknown:
+            hint = getattr(arguments, "beyond", "")
+            parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return arguments.command(arguments)
     except KeyboardInterrupt:
         tell("interrupted")

@@ -58,9 +58,9 @@ def list_runs(arguments: argparse.Namespace) -> int:
 
 def show(arguments: argparse.Namespace) -> int:
     """Print what a run ended with, or how far it came; return the exit code."""
+    from pinn.estimates.record import reasons
     from pinn.runs.comparison import results
     from pinn.runs.overview import Overview
-    from pinn.solution.report_text import reasons
     from pinn.text import aligned
 
     run = opened(arguments.run, "runs show")

@@ -5,6 +5,8 @@ from pinn.diagnosis.check import BlockCheck, Check, StageCheck, check_run
 from pinn.diagnosis.diagnose import Diagnosis, doctor
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import CAUSES, Change, Finding
+from pinn.diagnosis.homogeneous import solved_by_zero
+from pinn.diagnosis.inflow import lacks_inflow
 from pinn.diagnosis.jumps import jumps
 from pinn.diagnosis.natural_units import in_natural_units
 from pinn.diagnosis.overfit import overfitted
@@ -16,6 +18,6 @@ from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
     "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "in_natural_units",
-    "jumps", "overfitted", "preflight", "recovery", "scaled_residuals", "standard_errors",
-    "unsolved", "untrained", "with_noise",
+    "jumps", "lacks_inflow", "overfitted", "preflight", "recovery", "scaled_residuals",
+    "solved_by_zero", "standard_errors", "unsolved", "untrained", "with_noise",
 ]  # fmt: skip

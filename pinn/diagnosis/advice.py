@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pinn.diagnosis.homogeneous import homogeneous
 from pinn.diagnosis.missing import surplus
 from pinn.diagnosis.model_scale import scale_advice
 from pinn.diagnosis.orders import parts_of
@@ -28,14 +29,15 @@ def advice(statement: Statement, model: Any, losses: Mapping[str, float]) -> lis
     """Return a sentence for each thing that a network will find hard, and what helps.
 
     losses: of each block, weighted, at the start. Looked for are unknowns whose size is far from
-    what the model begins with, terms of an equation and losses that are a million times apart, and
-    more conditions than an equation takes.
+    what the model begins with, terms of an equation and losses that are a million times apart,
+    more conditions than an equation takes, and problems that zero solves.
     """
     return [
         *scale_advice(statement, model),
         *_terms_apart(statement),
         *_losses_apart(statement, losses),
         *surplus(statement),
+        *homogeneous(statement),
     ]
 
 

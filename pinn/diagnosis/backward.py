@@ -22,9 +22,10 @@ def backward(statement: Statement) -> Iterator[str]:
     grows like exp(-(s/s_t) (-1)^(m/2) k^m t): with the wrong sign the faster the shorter it is, so
     that nothing depends on the values continuously (Hadamard). So does one of u_tt = -(s/s_tt)
     d^m u / dx^m, as of u_tt + u_xx = 0, where u and u_t are given at one time. Told of equations of
-    first or second order in time, where s/s_t has one sign at all points and depends on no unknown
-    and no coefficient, and of an unknown whose derivatives are in no other equation, nor those of
-    others in this one: what a system does to short waves is not seen from one of its equations.
+    first or second order in time, where s/s_t depends on no unknown and no coefficient: of those of
+    first order also where it has the wrong sign at some points only. And of an unknown whose
+    derivatives are in no other equation, nor those of others in this one: what a system does to
+    short waves is not seen from one of its equations.
     """
     domain = statement.problem.domain
     if domain.time is None:
@@ -34,10 +35,11 @@ def backward(statement: Statement) -> Iterator[str]:
         for unknown in _alone(statement, equation):
             given = _given(statement, Derivative(unknown), domain.time)
             slopes = _given(statement, Derivative(unknown, (domain.time,)), domain.time)
-            for leaf, grows, order in _fastest(equation, unknown, domain.time, domain.space):
+            for leaf, rates, order in _fastest(equation, unknown, domain.time, domain.space):
+                grows, falls = rates > 0, rates < 0
                 if order == 2:
                     both = given & slopes
-                    if not (grows and len(given) == 1 and both):
+                    if not (grows.all() and len(given) == 1 and both):
                         continue
                     yield (
                         f"the equation {equation.name!r} is no wave equation: from {domain.time} = "
@@ -47,17 +49,22 @@ def backward(statement: Statement) -> Iterator[str]:
                         "both ends of the time and no slope"
                     )
                     break
-                if grows and start in given and end not in given:
-                    where, other = f"{domain.time} = {start:g}", "end"
-                elif not grows and end in given and start not in given:
-                    where, other = f"{domain.time} = {end:g}", "beginning"
+                if grows.any() and start in given and end not in given:
+                    where, other, wrong = f"{domain.time} = {start:g}", "end", grows
+                elif falls.any() and end in given and start not in given:
+                    where, other, wrong = f"{domain.time} = {end:g}", "beginning", falls
                 else:
                     continue
+                there = ""
+                if not wrong.all():
+                    place = statement.place(equation.points.coordinates[wrong.argmax()])
+                    there = f" in a part of the domain, such as at {place}"
                 yield (
-                    f"the equation {equation.name!r} runs the wrong way in {domain.time}: from "
-                    f"{where}, where {unknown!r} is given, its waves grow the faster the shorter "
-                    f"they are, so that it has no solution to be found; check the sign of {leaf}, "
-                    f"or give {unknown!r} at the {other} of the time"
+                    f"the equation {equation.name!r} runs the wrong way in {domain.time}{there}: "
+                    f"from {where}, where {unknown!r} is given, its waves grow the faster the "
+                    f"shorter they are, so that it has no solution to be found; check the sign of "
+                    f"{leaf}{' there' if there else ''}, or give {unknown!r} at the {other} of the "
+                    "time"
                 )
                 break
 
@@ -96,8 +103,8 @@ def _given(statement: Statement, leaf: Derivative, time: str) -> set[float]:
 
 def _fastest(
     equation: Stated, unknown: str, time: str, space: tuple[str, ...]
-) -> Iterator[tuple[str, bool, int]]:
-    """Yield the derivatives in one coordinate of highest order, and whether their waves grow.
+) -> Iterator[tuple[str, np.ndarray, int]]:
+    """Yield derivatives in one coordinate of highest order, and how fast their waves grow, (n,).
 
     With the order in time, one or two, of an unknown that has no mixed derivatives in time, where
     that order in space is even.
@@ -118,9 +125,8 @@ def _fastest(
             continue
         with np.errstate(divide="ignore", invalid="ignore"):
             rates = [-((-1) ** (highest // 2)) * one[name] / one[last] for one in orders]
-        sign = np.sign(rates[0][0])
-        if sign and (np.sign(rates) == sign).all() and np.allclose(rates, rates[0], rtol=_SAME):
-            yield str(Derivative(unknown, name)), bool(sign > 0), len(last)
+        if np.isfinite(rates).all() and np.allclose(rates, rates[0], rtol=_SAME, atol=0.0):
+            yield str(Derivative(unknown, name)), rates[0], len(last)
 
 
 def _orders(

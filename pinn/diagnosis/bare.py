@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from pinn.diagnosis.boundary import FEWEST, GRAIN, boundary_points, is_inside, places
 from pinn.diagnosis.example import example
 from pinn.diagnosis.held import Held
 from pinn.diagnosis.linear import Linear
@@ -15,17 +16,12 @@ from pinn.diagnosis.orders import conditions_taken
 from pinn.diagnosis.reach import reach
 from pinn.diagnosis.statement import Stated, Statement
 from pinn.diagnosis.systems import System, of_unknowns, order_in
-from pinn.geometry import Face, Part, Shape
-from pinn.residuals import Boundary, End, Interior, Section, Start, Surface, Within
-from pinn.sampling import Points, Sampling, stream
+from pinn.geometry import Face, Part
+from pinn.residuals import Interior, Within
+from pinn.sampling import Points
 
-# Points of the whole boundary, and of each part at least.
-_POINTS, _FEWEST = 2048, 64
 # So many of a part are asked for the order of the equations there.
 _TRIED = 6
-# A share of a part below this is the grain of its points.
-_GRAIN = 0.02
-_MOST_NAMED = 6
 _ROUNDING = 1e-9
 
 
@@ -77,11 +73,11 @@ def bare(statement: Statement, system: System, held: Held) -> str | None:
         for name in domain.space
     ]
     sided = all(isinstance(one.residual.source, Within) for one in system.equations)
-    inside = (_is_inside(one, domain, sided) for one in system.conditions)
+    inside = (is_inside(one, domain, sided) for one in system.conditions)
     if max(orders, default=0) < 2 or any(inside):
         return None
     sides = []
-    for part, points, normals in _drawn(domain):
+    for part, points, normals in boundary_points(domain):
         order = _order_across(statement, system, points, normals)
         if order is None:
             return None
@@ -91,36 +87,6 @@ def bare(statement: Statement, system: System, held: Held) -> str | None:
         sides.append(_Side(part, points, order, reached, asked))
     lacking = [side for side in sides if _lacks(side, system, held)]
     return _sentence(system, sides, lacking) if lacking else None
-
-
-def _is_inside(condition: Stated, domain: Shape, sided: bool) -> bool:
-    """Whether a condition holds inside the domain, where it may stand for one of the boundary.
-
-    One between two media does not where each equation is one of its own side, `sided`.
-    """
-    source = condition.residual.source
-    if isinstance(source, Section | Surface):
-        return not sided
-    if isinstance(source, Boundary | Start | End):
-        return False
-    # Along a line a mean, and the value at a point of it, stand for one at an end.
-    if condition.residual.whole:
-        return len(domain.space) == 1
-    if len(domain.coordinates) > 1:
-        return len(condition.points) > 1
-    return not np.isclose(condition.points.coordinates, list(domain.bounds.values())).any()
-
-
-def _drawn(domain: Shape) -> Iterator[tuple[Part, np.ndarray, np.ndarray]]:
-    """Yield the parts of the boundary, each with points of it and the normals there, (n, d)."""
-    whole = max(sum(part.measure for part in domain.parts), 1e-300)
-    for part in domain.parts:
-        count = max(_FEWEST, round(_POINTS * part.measure / whole))
-        sampler = Sampling(method="uniform").sampler
-        rng = stream(0, "boundary", part.label)
-        points, normals = domain.sample_part(part, count, sampler, rng)
-        if len(points):
-            yield part, points, normals
 
 
 def _order_across(
@@ -191,13 +157,13 @@ def _order(
 def _lacks(side: _Side, system: System, held: Held) -> bool:
     """Whether conditions are missing on a part, those that the model keeps counted in."""
     lacking = side.lacking
-    if np.mean(lacking) < _GRAIN:
+    if np.mean(lacking) < GRAIN:
         return False
     if isinstance(side.part, Face):
         across = (held.across(u, side.part.coordinate, side.order) for u in system.unknowns)
         if sum(across) >= side.order:
             return False
-    points = side.points[lacking][:_FEWEST]
+    points = side.points[lacking][:FEWEST]
     kept = sum(held.at(unknown, points) for unknown in system.unknowns)
     return bool((side.reached[lacking] + kept < side.needed).any())
 
@@ -207,8 +173,9 @@ def _sentence(system: System, sides: Sequence[_Side], lacking: Sequence[_Side]) 
     share = sum(side.part.measure * float(np.mean(side.lacking)) for side in lacking) / total
     needed = max(side.needed for side in lacking)
     there, example = _there(system, lacking)
+    where = places([(side.part, float(np.mean(side.lacking))) for side in lacking])
     return (
-        f"the solution seems not to be determined at {_places(lacking)}, {_percent(share)} of the "
+        f"the solution seems not to be determined at {where}, {_percent(share)} of the "
         f"boundary: there {there}, and the {system.takes} {needed} at every point of it; add one, "
         f"such as {example}"
     )
@@ -236,12 +203,3 @@ def _counted(conditions: float) -> str:
 
 def _percent(share: float) -> str:
     return "all" if share > 0.9999 else f"{100 * share:.2g} %"
-
-
-def _places(lacking: Sequence[_Side]) -> str:
-    places = [
-        f"{'' if side.lacking.all() else f'{100 * np.mean(side.lacking):.0f} % of '}{side.part}"
-        for side in lacking[:_MOST_NAMED]
-    ]
-    more = len(lacking) - _MOST_NAMED
-    return ", ".join(places) + (f" and {more} more" if more > 0 else "")

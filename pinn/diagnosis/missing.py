@@ -10,6 +10,7 @@ import numpy as np
 from pinn.diagnosis.bare import bare
 from pinn.diagnosis.example import example
 from pinn.diagnosis.held import Held
+from pinn.diagnosis.inflow import given_where_it_leaves, unentered
 from pinn.diagnosis.linear import Leaf, Linear
 from pinn.diagnosis.orders import conditions_taken, parts_of
 from pinn.diagnosis.planes import Plane
@@ -27,9 +28,10 @@ _TOLD = 8
 def missing(statement: Statement, held: Held) -> list[str]:
     """Return a sentence for each coordinate in which conditions seem to be missing, and so on.
 
-    The part of the boundary that they leave bare comes first (pinn.diagnosis.bare). Where nothing
-    is, compared are, in each coordinate, the order of the equations (pinn.diagnosis.orders) and the
-    conditions on planes across it. Where none is missing, coefficients and shifts that are free
+    The part of the boundary that they leave bare comes first (pinn.diagnosis.bare), or that where
+    first-order equations carry information in (pinn.diagnosis.inflow). Where none is, compared are,
+    in each coordinate, the order of the equations (pinn.diagnosis.orders) and the conditions on
+    planes across it. Where none is missing, coefficients and shifts that are free
     all the same are named. Nothing is said where the count proves nothing: of data inside the
     domain, of equations with values from elsewhere, of an order that drops at a bound (a singular
     or degenerate equation), of first-order equations whose coefficients vary, which may carry all
@@ -42,7 +44,7 @@ def missing(statement: Statement, held: Held) -> list[str]:
         taken = _taken(statement, system)
         if taken is None:
             continue
-        told = bare(statement, system, held)
+        told = bare(statement, system, held) or unentered(statement, system, held)
         # What is bare is what is missing across the coordinates of space.
         counted = _planar(statement) if told is None else {statement.problem.domain.time}
         lacking = [told] if told else []
@@ -85,7 +87,8 @@ def _counted(number: int, what: str) -> str:
 def surplus(statement: Statement) -> list[str]:
     """Return a sentence for each coordinate in which there are more conditions than are taken.
 
-    Data that agree do no harm, and coefficients need them: nothing is said where there are some.
+    And for each that gives values where they leave the domain (pinn.diagnosis.inflow). Data that
+    agree do no harm, and coefficients need them: nothing is said where there are some.
     A slope that is the same at both ends of a period is none too many: the slopes of a smooth
     periodic function are, whatever the order of the equation. Nor is a mean, which fixes what
     slopes at all ends leave free.
@@ -99,7 +102,13 @@ def surplus(statement: Statement) -> list[str]:
         if any(one.scattered for one in system.conditions):
             continue
         taken = _taken(statement, system)
+        idle = list(given_where_it_leaves(statement, system))
+        sentences += idle
         for coordinate in statement.coordinates if taken is not None else ():
+            if coordinate in statement.problem.domain.space and (
+                idle or not _says_where(statement, system, coordinate)
+            ):
+                continue
             given = [
                 (condition.name, plane)
                 for condition in system.conditions

@@ -16,6 +16,8 @@ from pinn.models import Network, PerUnknown, Windows
 
 # Before training only what is so many times larger or smaller than the network's values is told.
 _FAR = 1e3
+# So far from its offset, as a share of it, a network begins that is to stay away from zero.
+_NEAR = 0.25
 # From half of it on the next power of ten is taken.
 _NEXT = 0.5
 
@@ -87,6 +89,22 @@ def with_scale(model: Any, sizes: Mapping[str, float]) -> Any:
         return replace(model, networks={**model.networks, **networks})
     powers = {name: 10.0 ** math.floor(math.log10(size / _NEXT)) for name, size in sizes.items()}
     return replace(model, scale={**model.scale, **powers})
+
+
+def with_offset(model: Any, values: Mapping[str, float]) -> Any:
+    """Return a model whose outputs begin near such values, with one sign; others stay."""
+    if isinstance(model, Windows):
+        return replace(model, model=with_offset(model.model, values))
+    if isinstance(model, PerUnknown):
+        networks = {
+            name: with_offset(model.networks.get(name, model.each), {name: value})
+            for name, value in values.items()
+        }
+        return replace(model, networks={**model.networks, **networks})
+    scales = {name: _NEAR * abs(value) for name, value in values.items()}
+    return replace(
+        model, offset={**model.offset, **values}, scale={**model.scale, **scales}
+    )
 
 
 def scaled(model: Any, sizes: Mapping[str, float]) -> Change:

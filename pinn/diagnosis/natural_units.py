@@ -6,7 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pinn.diagnosis.model_scale import left_open, output_sizes, scales_given, scales_of, with_scale
+from pinn.diagnosis.model_scale import (
+    left_open,
+    output_sizes,
+    scales_given,
+    scales_of,
+    with_offset,
+    with_scale,
+)
+from pinn.diagnosis.poles import Beginning, beginnings
 from pinn.diagnosis.sizes import Size, block_sizes
 from pinn.diagnosis.statement import Statement, statement_of
 from pinn.models import AutoModel
@@ -27,7 +35,8 @@ def in_natural_units(
 ) -> tuple[Experiment, tuple[Decision, ...]]:
     """Return a run whose outputs and losses are all about one, and what was decided for that.
 
-    A network of which neither scale nor offset is given has its outputs scaled where conditions or
+    A network of which neither scale nor offset is given begins near the value that conditions give
+    where an equation has none at zero, as 1/u, and else has its outputs scaled where conditions or
     equations state that an unknown is 20 times larger or smaller than one. Where the residuals of
     two blocks are a thousand times apart for unknowns of the stated sizes, as rho*cp*T_t - k*T_xx
     in SI units and T = 300 are, each block is weighed by the square of its size, so that what is
@@ -40,6 +49,11 @@ def in_natural_units(
     if statement is None:
         return experiment, ()
     decisions = []
+    starts = {} if fixed_model else _starts(experiment, statement)
+    if starts:
+        model = with_offset(experiment.model, {name: one.value for name, one in starts.items()})
+        experiment = replace(experiment, model=model)
+        decisions.append(_begun(starts))
     given = scales_given(experiment.model, experiment.problem.unknowns)
     sizes = {} if fixed_model else _sizes_to_scale(experiment, statement)
     if sizes:
@@ -67,6 +81,13 @@ def _sizes_to_scale(experiment: Experiment, statement: Statement) -> dict[str, S
     }  # fmt: skip
 
 
+def _starts(experiment: Experiment, statement: Statement) -> dict[str, Beginning]:
+    """Return where to begin with each unknown that is not to begin at zero."""
+    is_open = left_open(experiment.model, experiment.problem.unknowns)
+    found = beginnings(statement) if is_open else {}
+    return {name: one for name, one in found.items() if name in is_open}
+
+
 def _blocks_to_weigh(
     experiment: Experiment, statement: Statement, given: Mapping[str, tuple[float, float]]
 ) -> dict[str, float]:
@@ -87,6 +108,16 @@ def _blocks_to_weigh(
         far = {name: size for name, size in sizes.items() if name in problem.equations}
     apart = max(far.values(), default=1.0) / min(far.values(), default=1.0)
     return sizes if apart > (_APART_TO_FIND if finds else _APART) else {}
+
+
+def _begun(starts: Mapping[str, Beginning]) -> Decision:
+    written = ", ".join(f"{name} {one.value:g}" for name, one in starts.items())
+    why = ", ".join(
+        f"at {name} = 0 the equation {one.equation!r} has no value, or no slope, and {one.by} "
+        f"gives {one.value:.3g}"
+        for name, one in starts.items()
+    )
+    return Decision(0, f"offset of outputs: {written}", why)
 
 
 def _scaled(sizes: Mapping[str, Size], scales: Mapping[str, float]) -> Decision:

@@ -27,7 +27,7 @@ from pinn.diagnosis.multiples import free_coefficients
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.diagnosis.statement import statement_of
 from pinn.objective import Block, Objective
-from pinn.residuals import Measured
+from pinn.residuals import Judged, Measured, judged
 from pinn.solution.recovery import DataFit, Recovery
 from pinn.training.resources import one_blas_thread
 
@@ -53,10 +53,11 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Noisy:
-    """A block of data: residuals (n,) in units of its noise, what a row is scaled by, its rows."""
+    """A block of data: how many rows, those that are judged, what a row is scaled by."""
 
     block: Block
-    residual: np.ndarray
+    rows: int
+    judged: Judged
     noise: float
     told: bool
     scale: np.ndarray
@@ -196,31 +197,30 @@ def _spreads(objective: Objective) -> np.ndarray:
 def noisy(objective: Objective, block: Block) -> Noisy:
     residual = objective.residuals(objective.theta)[block.name].astype(np.float64)
     noise = block.residual.source.noise
-    if block.residual.huber is not None:
-        residual = _without_huber(residual, block.residual.huber * noise)
-    size = float(np.sqrt(np.mean(residual**2))) if noise is None else noise
+    mine = judged(block.residual, residual)
+    size = mine.rms if noise is None else noise
     scale = np.broadcast_to(block.row_scale(), residual.shape)
-    return Noisy(block, residual, size, noise is not None, scale)
-
-
-def _without_huber(rows: np.ndarray, edge: float) -> np.ndarray:
-    """Return the residuals whose Huber loss has these roots: h^2 = 2 k |r| - k^2 beyond k."""
-    far = np.abs(rows) > edge
-    return np.where(far, np.sign(rows) * (rows**2 + edge**2) / (2 * edge), rows)
+    return Noisy(block, len(residual), mine, size, noise is not None, scale)
 
 
 def _fit(data: Noisy, leverage: float) -> DataFit:
     from scipy.special import gammaincc
 
-    squares = float(np.sum(data.residual**2))
-    rows = len(data.residual)
-    freedom = max(rows - leverage, 0.0)
+    rows, mine = data.rows, data.judged
+    freedom = max(rows - leverage, 0.0) * len(mine.rows) / rows
+    squares = float(np.sum(mine.rows**2)) / mine.variance
     if not data.told:
         sigma = float(np.sqrt(squares / freedom)) if freedom else 0.0
         return DataFit(rows, sigma, freedom, freedom)
     chi_square = squares / data.noise**2
-    probability = float(gammaincc(freedom / 2, chi_square / 2)) if freedom else np.nan
-    return DataFit(rows, data.noise, freedom, chi_square, probability)
+    # of rows that are cut off the squares vary less than those of normal ones, by 2
+    less = 2 / mine.spread
+    probability = (
+        float(gammaincc(less * freedom / 2, less * chi_square / 2)) if freedom else np.nan
+    )
+    return DataFit(
+        rows, data.noise, freedom, chi_square, probability, mine.left_out, mine.outliers
+    )
 
 
 # ---- what is said

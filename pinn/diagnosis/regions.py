@@ -14,30 +14,46 @@ from pinn.expressions import Expression
 from pinn.geometry.unit_cube import probes
 from pinn.problem import Problem
 
-_TRIED = 1 << 14
+# Points, and as many more where none of these is in a region.
+_TRIED, _MANY_TRIED = 1 << 14, 1 << 20
 
 
 def empty_regions(problem: Problem) -> Iterator[str]:
     """Yield a sentence for each region without a point of the domain, and each that others cover.
 
-    Looked at are 16384 points that are spread evenly over the domain's bounding box. Nothing is
+    And for each of which next to none is. Looked at are 16384 points that are spread evenly over
+    the domain's bounding box, and for a region that none of these is in a million more. Nothing is
     said of a region that depends on more than coordinates and constants.
     """
     if not problem.regions:
         return
-    points = problem.domain.from_unit(probes(_TRIED, len(problem.domain.coordinates)))
-    points = points[~np.isnan(points).any(axis=1)]
+    points = _points(problem, _TRIED)
     trees = {name: problem.scope.definitions[name] for name in problem.regions}
     within = {n: _within(problem, tree, points) for n, tree in trees.items() if is_of_place(tree)}
     bounds = ", ".join(f"{n} in [{a:g}, {b:g}]" for n, (a, b) in problem.domain.bounds.items())
-    for name, inside in within.items():
-        if not inside.any():
+    missed = [name for name, inside in within.items() if not inside.any()]
+    many = _points(problem, _MANY_TRIED) if missed else points
+    for name in missed:
+        share = float(np.mean(_within(problem, trees[name], many)))
+        if share:
             yield (
-                f"the region {name!r} has no point of the domain ({bounds}), of {len(points)} "
-                "that were tried; what it stands for never counts"
+                f"the region {name!r} is {share:.1g} of the domain: so few points fall into it, of "
+                f"10000 about {1e4 * share:.1g}, that what it stands for hardly counts; make it "
+                "larger, or take many more points"
+            )
+        else:
+            yield (
+                f"the region {name!r} has no point of the domain ({bounds}), of {len(many)} "
+                "that were tried; unless it is smaller than they tell, it is empty, and what it "
+                "stands for never counts"
             )
     for name, pieces in problem.piecewise.items():
         yield from _covered(name, list(pieces), within)
+
+
+def _points(problem: Problem, count: int) -> np.ndarray:
+    points = problem.domain.from_unit(probes(count, len(problem.domain.coordinates)))
+    return points[~np.isnan(points).any(axis=1)]
 
 
 def _covered(constant: str, order: list[str], within: Mapping[str, np.ndarray]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from pinn.diagnosis.linear import Leaf, Linear, is_local, linear
 from pinn.diagnosis.orders import parts_of
 from pinn.equations.leaves import At, Derivative, Laplacian
 from pinn.equations.values import ModelValues
-from pinn.residuals import Interior, Residual, Source
+from pinn.residuals import Interior, Residual, Source, judged
 from pinn.sampling import Points, Sampling, stream
 from pinn.solution.solution import Solution
 
@@ -268,7 +268,7 @@ def _of_condition(fields: _Fields, residual: Residual) -> float | None:
         for leaf, (slope, _) in parts.items()
     )
     noise = residual.source.noise or 0.0
-    beyond = math.sqrt(max(_rms(found.value) ** 2 - noise**2, 0.0))
+    beyond = math.sqrt(max(judged(residual, found.value).rms ** 2 - noise**2, 0.0))
     return _share(beyond, usual + _rms(rest))
 
 

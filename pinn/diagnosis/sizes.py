@@ -110,7 +110,7 @@ class _Sizes:
         levels: dict[str, list[tuple[str, np.ndarray]]] = {}
         balanced = []
         for one in finite:
-            level = None if one in statement.equations else _level(one)
+            level = None if one in statement.equations else level_of(one)
             if level is None:
                 balanced.append(one)
             else:
@@ -245,7 +245,7 @@ class _Sizes:
         return high
 
 
-def _level(condition: Stated) -> tuple[str, np.ndarray] | None:
+def level_of(condition: Stated) -> tuple[str, np.ndarray] | None:
     """Return the unknown that a condition gives values to, or pulls to such, and the values, (n,).
 
     None where it has none or several values in it, as a slope alone has and a period.
@@ -313,4 +313,6 @@ def _values_at(
         )
         return size * stream(0, "sizes", str(leaf)).uniform(0.5, 1.5, n)
 
+    # of a condition what it gives is seen at few
+    many = many and stated.name in statement.problem.equations
     return statement.value_where(stated, values, many)

@@ -23,6 +23,8 @@ MOST_COORDINATES = 12
 _INSIDE, _ON_A_FACE = 24, 24
 _MANY_INSIDE = 2048
 _AT_A_BOUND = 3
+# Of the states those that all residuals are looked at in, and one in place of the second.
+_STATES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +89,21 @@ class Statement:
             second = self._linear(residual, points, 2)
         return first, second
 
+    def drawn(self, stated: Stated, points: Points, number: int) -> Linear | None:
+        """Return an equation at points in one of any number of further states; None for unknown.
+
+        Values are as in the first state for number 0, and have both signs in all others;
+        coefficients are anywhere within their bounds.
+        """
+        rng = stream(0, "drawn", str(number))
+        coefficients = {
+            p.name: p.value(
+                T.tensor(3 * rng.standard_normal() - (-1) ** number * p.raw_initial)
+            ).item()
+            for p in self.problem.parameters
+        }
+        return self._linear(stated.residual, points, _STATES + number, coefficients)
+
     def value(
         self, stated: Stated, state: int, coefficients: Mapping[str, float]
     ) -> np.ndarray | None:
@@ -97,12 +114,16 @@ class Statement:
     def value_where(self, stated: Stated, values: State, many: bool = False) -> np.ndarray:
         """Return a residual that is known, (n,), where its leaves have given values.
 
-        many: at many points, of an equation, for a source that is narrow to be met.
+        many: at many points, for a source that is narrow to be met.
         """
+        return self.linear_where(stated, values, many).value
+
+    def linear_where(self, stated: Stated, values: State, many: bool = False) -> Linear:
+        """Return the same with its slopes."""
         elsewhere = stated.name not in self.problem.equations
         scope, coefficients = self.problem.scope, self._coefficients[0]
-        points = self._many(stated.residual.source) if many and not elsewhere else stated.points
-        return linear(stated.residual, scope, points, values, coefficients, elsewhere).value
+        points = self._many(stated.residual.source) if many else stated.points
+        return linear(stated.residual, scope, points, values, coefficients, elsewhere)
 
     def _linear(
         self,
@@ -115,7 +136,7 @@ class Statement:
             key = (leaf, state, n)
             if key not in self._values:
                 rng = stream(0, "state", str(state), str(leaf))
-                both_signs = state == 1
+                both_signs = state == 1 or state > _STATES
                 self._values[key] = (
                     2 * rng.standard_normal(n) if both_signs else rng.uniform(0.2, 0.9, n)
                 )
@@ -155,7 +176,9 @@ class Statement:
 
     def _many(self, source: Source) -> Points:
         if source not in self._many_points:
-            many = Sampling(interior=_MANY_INSIDE, method="uniform")
+            many = Sampling(
+                interior=_MANY_INSIDE, initial=_MANY_INSIDE, boundary=_MANY_INSIDE, method="uniform"
+            )
             self._many_points[source] = source.draw(many, stream(0, "preflight", "many"))
         return self._many_points[source]
 

@@ -37,7 +37,7 @@ from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.problem import Problem
 from pinn.problem.belonging import region_of
-from pinn.residuals import Measured, Residual
+from pinn.residuals import Measured, Residual, judged
 from pinn.sampling import Points, stream
 from pinn.training.collocation import Collocation
 from pinn.training.experiment import Experiment
@@ -391,7 +391,9 @@ class _Estimation:
     def _is_noise(self, residual: Residual) -> bool:
         """Return whether a residual is of data that are fitted as well as their noise allows."""
         noise = residual.source.noise
-        return noise is not None and rms(self._before[residual.name]) <= _NOISE * noise
+        if noise is None:
+            return False
+        return judged(residual, self._before[residual.name]).rms <= _NOISE * noise
 
     def _noisy(self) -> np.ndarray:
         """Return which rows are those of noise, (rows,)."""

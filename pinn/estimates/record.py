@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,6 +36,19 @@ def partly_of_no_solution(relative: Mapping[str, float]) -> list[str]:
     return of_no_solution(relative) if len(far) < len(relative) else []
 
 
+def is_doubted(relative: float | None, doubts: Sequence[str]) -> bool:
+    """Whether an estimate is not to be trusted: for its doubts, or as it is of no solution.
+
+    relative: the estimated relative L2 error; None where a file could not hold it.
+    """
+    return bool(reasons({"": relative}, doubts))
+
+
+def reasons(relative: Mapping[str, float | None], doubts: Sequence[str]) -> list[str]:
+    """Return why estimates are not to be trusted, a sentence each; relative: as of is_doubted."""
+    return [*doubts, *(one for one in of_no_solution(relative) if one not in doubts)]
+
+
 def shown(error: float | None, form: str) -> str:
     """Return an estimated error as text, in a form such as ".1e"."""
     return "not told" if error is None or math.isnan(error) else format(error, form)
@@ -58,7 +71,8 @@ class ErrorEstimate:
                  beyond the estimate, the equations and conditions hardly determine the unknown
     fresh        root mean square of each block's residual at points that training never saw
     trained      the same at the points of training
-    doubts       why the estimate is not to be trusted, a sentence each; empty where it is
+    doubts       why the estimate is not to be trusted, a sentence each; that it is of the size of
+                 no solution is another reason (`trusted`)
     remarks      what else was seen on the way, such as an overfit to the points
     seconds      that it took
     error        the error as a function of the coordinates; None of an estimate out of a file, and
@@ -84,8 +98,8 @@ class ErrorEstimate:
 
     @property
     def trusted(self) -> bool:
-        """Whether there is an estimate, and nothing speaks against it."""
-        return bool(self.relative_l2) and not self.doubts
+        """Whether there is an estimate, and nothing speaks against it: neither doubts nor size."""
+        return bool(self.relative_l2) and not reasons(self.relative_l2, self.doubts)
 
     def evaluate(self, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return the estimated error e = u* - u of each unknown, field and quantity at points.
@@ -119,9 +133,9 @@ class ErrorEstimate:
 
     def text(self) -> list[str]:
         """Return a phrase for each unknown: "estimated error of u 2.1e-05"."""
-        sure = "" if self.trusted else ", not to be trusted"
         return [
-            f"estimated error of {name} {value:.1e}{sure}"
+            f"estimated error of {name} {value:.1e}"
+            f"{', not to be trusted' if is_doubted(value, self.doubts) else ''}"
             for name, value in self.relative_l2.items()
         ]
 
@@ -141,7 +155,7 @@ class ErrorEstimate:
                 f"residual of {name}, root mean square: {value:.2e} on fresh points, "
                 f"{trained:.2e} trained"
             )
-        lines += [f"not to be trusted: {doubt}" for doubt in self.doubts]
+        lines += [f"not to be trusted: {one}" for one in reasons(self.relative_l2, self.doubts)]
         lines += self.remarks
         return "\n".join(lines) or "no estimate of the error was made"
 

@@ -44,9 +44,9 @@ class Network(Model):
     [-1, 1], other expressions taken as they are. embedding: what is applied to that, one after the
     other. factorization: random weight factorisation of all layers. offset, scale: unknown ->
     number, so that u = offset + scale * N with an N of about 1; 0 and 1 where they are left out,
-    but for unknowns that a problem states to be 20 times larger or smaller (docs/decisions/0060).
-    scale may be "data": then both come from the values that conditions give to each unknown, their
-    mean and standard deviation.
+    but for unknowns that a problem states to be 20 times larger or smaller, or that are 0 where an
+    equation has no value (docs/decisions/0060). scale may be "data": then both come from the values
+    that conditions give to each unknown, their mean and standard deviation.
 
     enrichment: expressions f_k, likewise, that are added to what the layers give, each with a
     trained factor for each unknown, which starts at 0: N = layers + sum c_k f_k. Where a solution

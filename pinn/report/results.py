@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from pinn.estimates.record import is_doubted, reasons
 from pinn.markup import Html, element, facts, joined, table
 from pinn.report.fields import labelled
 from pinn.report.subject import Subject
@@ -14,9 +15,7 @@ from pinn.solution.report_text import (
     DOUBTED,
     NOT_TRAINED,
     NOT_YET,
-    is_doubted,
     marked,
-    reasons,
     strange_references,
 )
 

@@ -2,6 +2,7 @@
 
 from pinn.residuals.quadrature import WEIGHT, Nodes, space_of
 from pinn.residuals.residual import Residual
+from pinn.residuals.robust import Judged, judged
 from pinn.residuals.sources import (
     Boundary,
     End,
@@ -20,6 +21,7 @@ __all__ = [
     "Boundary",
     "End",
     "Interior",
+    "Judged",
     "Listed",
     "Measured",
     "Nodes",
@@ -29,5 +31,6 @@ __all__ = [
     "Start",
     "Surface",
     "Within",
+    "judged",
     "space_of",
 ]

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pinn.estimates.record import is_doubted
 from pinn.files import DamagedFile, sentence_of
 from pinn.runs.claim import MARKER, RunExists, is_run
 from pinn.runs.run import Run
-from pinn.solution.report_text import DOUBTED, is_doubted, marked
+from pinn.solution.report_text import DOUBTED, marked
 from pinn.text import aligned, labelled
 
 HEADINGS = ("run", "state", "steps", "seconds", "loss", "error", "estimated")

@@ -15,10 +15,13 @@ class DataFit:
     rows       how many measurements there are
     sigma      the standard deviation of their noise: what was given (of several the mean in the
                sense of 1/sigma^2), else estimated from what is left of them
-    freedom    rows less the numbers that were fitted to them (the trace of the hat matrix)
+    freedom    rows less the numbers that were fitted to them (the trace of the hat matrix); of a
+               robust fit of the rows within its threshold
     chi_square the sum of the squares of what is left, in units of sigma; about `freedom` where the
                noise is what was said
     probability  of a sum as large or larger if so; nan where sigma was estimated
+    left_out   how many rows lie beyond the threshold of a robust fit, which leaves outliers aside
+    outliers   how many of those lie further off than noise reaches
     """
 
     rows: int
@@ -26,11 +29,23 @@ class DataFit:
     freedom: float
     chi_square: float
     probability: float = math.nan
+    left_out: int = 0
+    outliers: int = 0
 
     @property
     def scatter(self) -> float:
         """How far the data lie from the solution in units of sigma; 1 is expected."""
         return math.sqrt(self.chi_square / self.freedom) if self.freedom > 0 else math.nan
+
+    @property
+    def text(self) -> str:
+        """It in words: "80 rows, 0.98 sigma from the solution"."""
+        found = f"{self.rows} rows, {self.scatter:.2f} sigma from the solution"
+        if self.left_out:
+            found += f", but for {self.left_out} beyond the threshold of the robust fit"
+        if self.outliers:
+            found += f", {self.outliers} of them further off than noise reaches"
+        return found
 
 
 @dataclass(frozen=True)

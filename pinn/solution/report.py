@@ -76,7 +76,8 @@ class Report:
             max_error=errors.max_error,
             parameters=dict(parameters),
             history=result.history,
-            fresh_loss=result.fresh_loss,
+            # beside a loss that has no value one on other points says nothing
+            fresh_loss=result.fresh_loss if math.isfinite(result.loss) else math.nan,
             setbacks=result.setbacks,
             decisions=result.decisions,
         )

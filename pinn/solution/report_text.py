@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pinn.estimates.record import of_no_solution, shown
+from pinn.estimates.record import is_doubted, reasons, shown
 from pinn.text import aligned, labelled, shortened
 
 if TYPE_CHECKING:
@@ -50,19 +50,6 @@ def tables(report: Report) -> list[Table]:
     return [table for table in (_errors(report), _coefficients(report)) if table.rows]
 
 
-def is_doubted(relative: float | None, doubts: Sequence[str]) -> bool:
-    """Whether an estimate is not to be trusted: for its doubts, or as it is of no solution.
-
-    relative: the estimated relative L2 error; None where a file could not hold it.
-    """
-    return bool(doubts) or bool(of_no_solution({"": relative}))
-
-
-def reasons(relative: Mapping[str, float | None], doubts: Sequence[str]) -> list[str]:
-    """Return why estimates are not to be trusted, a sentence each; relative: as of is_doubted."""
-    return [*doubts, *(one for one in of_no_solution(relative) if one not in doubts)]
-
-
 def strange_references(report: Report) -> list[str]:
     """Return a sentence for each reference that is far from a solution which seems to be right.
 
@@ -76,8 +63,9 @@ def strange_references(report: Report) -> list[str]:
         if guess is None or is_doubted(guess, estimate.doubts) or not error > _STRANGE * guess:
             continue
         why = (
-            "one of the two is not of this problem; compare the reference with the equations, "
-            "conditions and constants"
+            "one of the two is not of this problem, or it has several solutions and these are two "
+            "of them; compare the reference with the equations, conditions and constants, or start "
+            "nearer to it"
         ) if error >= _OTHER else (
             "the reference has fewer digits than the solution, or is not of this problem"
         )  # fmt: skip
@@ -105,7 +93,7 @@ def facts(report: Report) -> list[tuple[str, str]]:
     found += [("warning", one) for one in report.warnings]
     found += [("reference", one) for one in strange_references(report)]
     found += [
-        ("data", f"{name}: {fit.rows} rows, {fit.scatter:.2f} sigma from the solution")
+        ("data", f"{name}: {fit.text}")
         for name, fit in report.recovery.data.items()
     ]
     estimate = report.error_estimate

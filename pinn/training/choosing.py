@@ -99,6 +99,14 @@ def with_model(
         return chosen._replace(interrupted=True)
 
 
+def is_timed(experiment: Experiment, started: bool = False) -> bool:
+    """Return whether the seconds that a trial takes have a say in what it chooses."""
+    auto = experiment.model
+    if experiment.seconds is None or started or not isinstance(auto, AutoModel):
+        return False
+    return not _not_tried(experiment, auto)
+
+
 def _by_trial(experiment: Experiment, auto: AutoModel, tell: Tell) -> Chosen:
     clock, few, late = experiment.ranks.clock, _few(experiment), False
     budget = Budget(experiment.seconds, clock, clock())

@@ -93,6 +93,17 @@ def test_tables_that_do_not_fit_are_refused_with_the_place(finished, points, cap
     assert said in capsys.readouterr().err
 
 
+def test_several_derivatives_as_arguments_of_their_own_are_told_how_they_are_named(
+    finished, points, capsys
+):
+    with pytest.raises(SystemExit) as ended:
+        main(["evaluate", str(finished), "--points", points, "--derivatives", "u_x", "u_xx"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "unrecognized arguments: u_xx; several derivatives are one argument" in said
+    assert "--derivatives u_x,u_xx" in said
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

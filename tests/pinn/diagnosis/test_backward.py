@@ -1,5 +1,7 @@
 """Equations that run the wrong way in time are told of, those that do not are not."""
 
+import re
+
 import pytest
 
 import pinn
@@ -60,13 +62,28 @@ def test_of_waves_nothing_is_told(equation):
 
 
 @pytest.mark.parametrize("equation", [
-    "u_t + u_x", "u_t + u_xxx", "u_tt - u_xx", "u_tt + u_xx", "u_xx + u", "u_t + (x - 0.5)*u_xx",
+    "u_t + u_x", "u_t + u_xxx", "u_tt - u_xx", "u_tt + u_xx", "u_xx + u",
     "u_t + u*u_xx", "u_t + u_tt + u_xx", "u_t - log(u)*u_xx", "u_t + exp(u)*u_xx",
     "u_t - max(d - 0.35, 0)*u_xx", "max(d - 0.35, 0)*u_t - u_xx", "u_t + d*u_xx",
 ])  # fmt: skip
 def test_nothing_is_said_of_waves_of_other_orders_and_of_signs_that_change(equation):
     more = {"parameters": [pinn.Parameter("d", 0.4)]} if "d" in equation else {}
     assert said(equation, START, **more) == said(equation, END, **more) == []
+
+
+@pytest.mark.parametrize("equation", [
+    "u_t + (x - 0.5)*u_xx", "u_t - 0.3*u_xx/(0.5 - x)", "u_t + max(x - 0.5, 0)*u_xx",
+])  # fmt: skip
+def test_where_it_runs_the_wrong_way_in_a_part_of_the_domain_that_is_told(equation):
+    (sentence,) = said(equation, START)
+    place = re.search(r"in t in a part of the domain, such as at x = ([\d.]+)", sentence)[1]
+    assert float(place) > 0.5
+    assert "check the sign of u_xx there" in sentence
+    assert said(equation, START, END) == []
+
+
+def test_where_the_diffusion_only_vanishes_nothing_is_told():
+    assert said("u_t - max(x - 0.5, 0)*u_xx", START) == []
 
 
 @pytest.mark.parametrize("equations", [

@@ -128,4 +128,4 @@ def test_periods_and_flow_leave_no_boundary_bare():
     (sentence,) = said(P(X * Y, ["u"], LAPLACE, [period, BC("u", 0, on="y=0")]))
     assert "at y=1, 25 %" in sentence
     flow = {"e": "u_t + u_x - 2*u_y"}
-    assert said(P(DISK * T1, ["u"], flow, [IC("u", "x"), BC("u", 0, on="x < 0")])) == []
+    assert said(P(DISK * T1, ["u"], flow, [IC("u", "x"), BC("u", 0, on="x < 2*y")])) == []

@@ -429,3 +429,17 @@ def test_slopes_of_a_period_are_no_surplus(hard, orders):
     twice = dataclasses.replace(forced, conditions=[*period, pinn.Initial("u", 0.2)])
     (said,) = checked(twice).advice
     assert said.startswith("more is asked for in t than the equation 'forced' can be given: 2 ")
+
+
+def test_a_model_that_is_chosen_by_the_clock_is_told_as_that():
+    smooth = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": "u_xx + sin(3*x)"}, [pinn.Dirichlet("u", 0)]
+    )
+
+    def timed(**given):
+        found = checked(smooth, sampling=pinn.Sampling(), training=pinn.Auto(), **given).decided
+        return [one for one in found if one.startswith("by the clock")]
+
+    (said,) = timed(model=pinn.AutoModel(), seconds=2)
+    assert "another number of features, or another model" in said
+    assert timed(model=pinn.AutoModel()) == timed(seconds=2) == []

@@ -183,7 +183,8 @@ ILL_POSED = {
         "at every point of it; add one, such as pinn.Dirichlet('u', ..., on='x=1')",
     ),
     "no inflow": (
-        P(X * T1, ["u"], {"e": "u_t + 2*u_x"}, [IC("u", "x")]), "takes 1 condition in x",
+        P(X * T1, ["u"], {"e": "u_t + 2*u_x"}, [IC("u", "x")]),
+        "at x=0: there the characteristics of the equation 'e' enter the domain",
     ),
     "a plate that is held but not clamped": (
         P(X, ["u"], {"plate": "u_xxxx - 1"}, [BC("u", 0)]),

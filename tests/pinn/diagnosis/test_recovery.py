@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
-from scipy.stats import chi2
+from scipy.stats import chi2, norm, truncnorm
 
 import autograd as T
 import pinn
 from pinn.diagnosis import recovery
+from pinn.residuals import judged
 from pinn.sampling import Points
 from pinn.solution.recovery import Recovery
 from pinn.training.experiment import Experiment
@@ -232,14 +233,47 @@ def test_noise_that_was_not_told_is_estimated():
     assert np.isnan(fitted.probability) and fitted.scatter == pytest.approx(1)
 
 
-def test_outliers_of_a_robust_fit_count_in_full_in_the_check_of_the_data():
+def test_a_robust_fit_is_judged_without_its_outliers():
     table = {"x": XS, "u": measured(0.02) + np.where(XS > 0.95, 1.0, 0.0)}
     robust = pinn.Data("u", table, sigma=0.02, robust="huber")
     objective = objective_of(robust)
     theta = fit(objective)
-    values = theta[0] + theta[1] * XS + theta[2] * XS**2
-    expected = np.sum(((values - table["u"]) / 0.02) ** 2)
-    assert recovery(objective)[0].data["data_u"].chi_square == pytest.approx(expected, rel=1e-10)
+    off = (theta[0] + theta[1] * XS + theta[2] * XS**2 - table["u"]) / 0.02
+    within = off[np.abs(off) <= 1.345]
+    found, said = recovery(objective)
+    fit_of = found.data["data_u"]
+    assert said == []
+    expected = np.sum(within**2) / truncnorm(-1.345, 1.345).var()
+    assert fit_of.chi_square == pytest.approx(expected, rel=1e-10)
+    assert fit_of.left_out == len(XS) - len(within) >= 1
+    reached = norm.isf(0.25 / len(XS))
+    assert fit_of.outliers == np.count_nonzero(np.abs(off) > reached) == 1
+    assert fit_of.text.endswith("beyond the threshold of the robust fit, 1 of them further off "
+                                "than noise reaches")  # fmt: skip
+
+
+def test_a_robust_fit_of_which_most_rows_are_far_off_is_judged_by_all_of_them():
+    table = {"x": XS, "u": measured(0.02)}
+    objective = objective_of(pinn.Data("u", table, sigma=0.002, robust="huber"))
+    theta = fit(objective)
+    off = theta[0] + theta[1] * XS + theta[2] * XS**2 - table["u"]
+    found, said = recovery(objective)
+    assert found.data["data_u"].left_out == 0
+    assert found.data["data_u"].chi_square == pytest.approx(np.sum((off / 0.002) ** 2), rel=1e-10)
+    assert len(said) == 1 and "of their sigma from the solution" in str(said[0])
+
+
+def test_the_probability_of_a_robust_fit_is_that_of_drawn_noise():
+    problem = pinn.Problem(
+        X, ["u"], {"e": "u_x"}, [data(1.0, robust="huber")]
+    )  # fmt: skip
+    (residual,) = (one for one in problem.residuals if one.huber is not None)
+    rng = np.random.default_rng(0)
+    drawn = [judged(residual, rng.standard_normal(200)) for _ in range(400)]
+    sizes = np.array([np.mean(one.rows**2) / one.variance for one in drawn])
+    spread = np.mean([one.spread / len(one.rows) for one in drawn])
+    assert sizes.mean() == pytest.approx(1.0, abs=0.02)
+    assert sizes.var() == pytest.approx(spread, rel=0.15)
 
 
 def test_nothing_is_said_without_data():

@@ -1,5 +1,7 @@
 """Regions without a point, and coordinates that a precision does not resolve."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,14 @@ def test_a_region_without_a_point_is_told(region):
     assert sentence.startswith(
         "the region 'far' has no point of the domain (x in [0, 1], y in [0, 1])"
     )
+
+
+def test_a_region_that_points_hardly_meet_is_not_said_to_be_empty():
+    (sentence,) = said(regions={"tiny": "hypot(x - 0.5, y - 0.5) < 0.002"})
+    share = float(re.search(r"'tiny' is (\S+) of the domain", sentence)[1])
+    assert share == pytest.approx(np.pi * 0.002**2, rel=0.3)
+    assert "about 0.1, that what it stands for hardly counts" in sentence
+    assert said(regions={"small": "hypot(x - 0.5, y - 0.5) < 0.05"}) == []
 
 
 def test_a_region_that_others_cover_is_told_where_it_never_counts():

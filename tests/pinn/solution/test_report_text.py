@@ -50,8 +50,9 @@ def test_a_reference_far_from_a_solution_that_seems_right_is_told_of():
     found = " ".join(" ".join(rows(replace(REPORT, rel_l2={"u": 0.25}))).split())
     assert (
         "reference the reference of u differs from the solution by 2.5e-01, and the estimated "
-        "error is 2.9e-06: one of the two is not of this problem; compare the reference with the "
-        "equations, conditions and constants"
+        "error is 2.9e-06: one of the two is not of this problem, or it has several solutions and "
+        "these are two of them; compare the reference with the equations, conditions and "
+        "constants, or start nearer to it"
     ) in found
     fewer = " ".join(rows(replace(REPORT, rel_l2={"u": 5e-4})))
     assert "the reference of u differs" in fewer and "fewer digits" in fewer
@@ -78,6 +79,17 @@ def test_an_estimate_as_large_as_the_solution_bounds_nothing():
     said = " ".join(" ".join(found).split())
     assert "? the estimated error is not to be trusted: u has one of half the size" in said
     assert "the maximum is no bound" in said
+
+
+def test_one_place_says_whether_an_estimate_is_trusted():
+    assert ESTIMATE.trusted
+    collapsed = replace(ESTIMATE, relative_l2={"u": 0.6, "pressure": 4e-3})
+    assert not collapsed.trusted and not collapsed.doubts
+    u, pressure = collapsed.text()
+    assert u == "estimated error of u 6.0e-01, not to be trusted"
+    assert pressure == "estimated error of pressure 4.0e-03"
+    assert "not to be trusted: u has one of half the size" in str(collapsed)
+    assert "not to be trusted" in replace(REPORT, error_estimate=collapsed).summary()
 
 
 def test_a_maximum_that_is_not_told_says_so():

@@ -1,0 +1,50 @@
+"""Problems that zero solves are told of, before training and after it."""
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.diagnosis import solved_by_zero
+
+X, Y = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1)
+T1 = pinn.Time("t", 0, 1)
+BC, IC, P = pinn.Dirichlet, pinn.Initial, pinn.Problem
+MODE = {"mode": "u_xx + pi**2*u"}
+
+
+@pytest.mark.parametrize("problem, named", [
+    (P(X, ["u"], MODE, [BC("u", 0)]), "u = 0 solves the equation 'mode' and all conditions on 'u'"),
+    (P(X, ["u"], MODE, [BC("u", 0, hard=True)]), "u = 0 solves the equation 'mode'"),
+    (P(T1, ["u"], {"root": "u_t - 2*sqrt(abs(u))"}, [IC("u", 0)]), "u = 0 solves"),
+    (P(T1, ["u", "v"], {"a": "u_t - v", "b": "v_t + u"}, [IC("u", 0), IC("v", 0)]),
+     "u = v = 0 solves the equations 'a', 'b' and all conditions, "),
+])  # fmt: skip
+def test_what_zero_solves_is_told(problem, named):
+    (sentence,) = solved_by_zero(problem)
+    assert sentence.startswith(named) and "a homogeneous problem" in sentence
+
+
+TABLE = {"x": np.linspace(0.1, 0.9, 5), "u": np.array([0, 0, 1e-3, 0, 0.0])}
+
+
+@pytest.mark.parametrize("problem", [
+    P(X, ["u"], MODE, [BC("u", 0), pinn.PointValue("u", 1, x=0.5)]),
+    P(X, ["u"], MODE, [BC("u", 0), pinn.Data("u", TABLE)]),
+    P(X, ["u"], {"source": "u_xx + exp(-(x - 0.5)**2/1e-5)"}, [BC("u", 0)]),
+    P(X * Y, ["u"], {"laplace": "laplacian(u)"},
+      [BC("u", 0, on=["x=0", "x=1"]), BC("u", "where(abs(x - 0.5) < 0.01, 1, 0)", on="y=1")]),
+    P(X, ["u"], {"pole": "u_xx - 1/u"}, [BC("u", 0)]),
+    P(X, ["u"], MODE, []),
+])  # fmt: skip
+def test_what_something_makes_other_than_zero_is_not(problem):
+    assert solved_by_zero(problem) == []
+
+
+def test_it_is_said_by_check_and_at_the_end():
+    problem = P(X, ["u"], MODE, [BC("u", 0)])
+    assert any("u = 0 solves" in one for one in problem.check(model=pinn.MLP(4, 1)).advice)
+    solution = pinn.solve(
+        problem, pinn.MLP(4, 1), pinn.Sampling(interior=9), [pinn.SSBroyden(60)], error_bars=False
+    )
+    assert any("u = 0 solves" in one for one in solution.report.error_estimate.remarks)
+    assert "homogeneous" in str(solution.report)
