@@ -57,10 +57,10 @@ from pinn.training.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
 from pinn.training.marching import March, can_be_windowed
-from pinn.training.pacing import SOLVED_UP_TO
 from pinn.training.plan import Plan
 from pinn.training.records import StepRecord, TrainingResult
 from pinn.training.resources import training_resources
+from pinn.training.road import SOLVED_UP_TO
 from pinn.training.start import load_start
 from pinn.training.unused import unused_constants
 

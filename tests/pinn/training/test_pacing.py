@@ -144,33 +144,6 @@ def test_windows_that_are_solved_are_kept_where_time_is_up(monkeypatch):
     assert re.search(r"about \d+ s would do for all of it", found.rest.why)
 
 
-def test_where_little_is_solved_and_half_of_the_time_is_left_another_model_is_tried():
-    now = [0.0]
-
-    def road_at(end: float, spent: float) -> pacing._Road:
-        now[0] = 0.0
-        road = pacing._Road(0.0, 10.0, "t", Budget(100.0, lambda: now[0], 0.0))
-        now[0] = spent
-        road.went_to(end, np.ones(1))
-        return road
-
-    little = road_at(0.5, spent=30.0)
-    assert little.is_over(1e-60) and little.rest(stuck=False) is None
-    assert not road_at(5.0, spent=30.0).is_over(1e-60)
-    late = road_at(0.5, spent=80.0)
-    assert late.is_over(1.0) and late.rest(stuck=False).what.startswith("solved up to t = 0.5 of")
-    assert "do not follow it" in road_at(5.0, spent=80.0).rest(stuck=True).why
-
-
-def test_the_time_for_all_is_told_by_windows_that_go_on_growing():
-    now = [0.0]
-    road = pacing._Road(0.0, 127.0, "t", Budget(40.0, lambda: now[0], 0.0))
-    for number in range(4):  # lengths 1, 2, 4, 8 in ten seconds each: three are to come
-        now[0] += 10.0
-        road.went_to(2.0 ** (number + 1) - 1, np.ones(1))
-    assert "about 93 s would do" in road.rest(stuck=False).why  # (40 + 30) / 0.75
-
-
 def test_what_balances_changes_by_as_much_as_each_of_its_terms():
     """Soft conditions take no more windows than hard ones: b is in balance with a.
 

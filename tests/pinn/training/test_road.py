@@ -1,0 +1,33 @@
+"""How far windows of time have come: what is told of the rest, and whether others are tried."""
+
+import numpy as np
+
+from pinn.training.road import Road
+from pinn.training.trial import Budget
+
+
+def test_where_little_is_solved_and_half_of_the_time_is_left_another_model_is_tried():
+    now = [0.0]
+
+    def road_at(end: float, spent: float) -> Road:
+        now[0] = 0.0
+        road = Road(0.0, 10.0, "t", Budget(100.0, lambda: now[0], 0.0))
+        now[0] = spent
+        road.went_to(end, np.ones(1))
+        return road
+
+    little = road_at(0.5, spent=30.0)
+    assert little.is_over(1e-60) and little.rest(stuck=False) is None
+    assert not road_at(5.0, spent=30.0).is_over(1e-60)
+    late = road_at(0.5, spent=80.0)
+    assert late.is_over(1.0) and late.rest(stuck=False).what.startswith("solved up to t = 0.5 of")
+    assert "do not follow it" in road_at(5.0, spent=80.0).rest(stuck=True).why
+
+
+def test_the_time_for_all_is_told_by_windows_that_go_on_growing():
+    now = [0.0]
+    road = Road(0.0, 127.0, "t", Budget(40.0, lambda: now[0], 0.0))
+    for number in range(4):  # lengths 1, 2, 4, 8 in ten seconds each: three are to come
+        now[0] += 10.0
+        road.went_to(2.0 ** (number + 1) - 1, np.ones(1))
+    assert "about 93 s would do" in road.rest(stuck=False).why  # (40 + 30) / 0.75
