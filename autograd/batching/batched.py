@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from .. import devices, modes
+from .. import devices, dtypes, modes
 from ..forward import Dual
 from ..graph import Node, RemovableHandle
 from ..levels import Interpreted, Pull, next_level
-from ..ops.registry import REGISTRY, Op
+from ..ops.registry import REGISTRY, Op, cast
 from ..tensor import Tensor
+from .rules import Application, joined, one_example, rule_of
 
 
 class Batch(NamedTuple):
@@ -58,9 +59,23 @@ class Batched(Interpreted):
         self.level = level
 
     def interpret(self, op: Op, args: tuple, attributes: dict) -> Any:
-        from .rules import batched_result  # rules are made of operations on these
+        if op.shaped_by_values:
+            raise refused(f"{op.name}, whose shape depends on values,")
+        if op.dtype in ("promote", "float"):
+            args = _promoted(args)
+        has_examples, held = self._held(args)
+        size, attributes = self.value._data.shape[0], {**op.attributes, **attributes}
+        found = rule_of(op)(Application(op, held, has_examples, size, attributes))
+        if isinstance(found, tuple):
+            return tuple(Batched(one, self.level) for one in found)
+        return Batched(found, self.level)
 
-        return batched_result(op, args, attributes, self.level, self.value._data.shape[0])
+    def _held(self, args: Sequence) -> tuple[list[bool], list]:
+        """Return which arguments have examples at this level, and what all of them hold."""
+        has_examples = [isinstance(arg, Batched) and arg.level == self.level for arg in args]
+        return has_examples, [
+            arg.value if has else arg for arg, has in zip(args, has_examples, strict=True)
+        ]
 
     def through(self, function: Callable, *tensors: Tensor) -> Any:
         found = function(*self.for_all_examples(tensors))
@@ -97,10 +112,7 @@ class Batched(Interpreted):
 
     def each_example(self, function: Callable, args: Sequence) -> Any:
         """Return what `function` gives for one example after the other."""
-        from .rules import joined, one_example
-
-        has_examples = [isinstance(arg, Batched) and arg.level == self.level for arg in args]
-        held = [arg.value if has else arg for arg, has in zip(args, has_examples, strict=True)]
+        has_examples, held = self._held(args)
         size = self.value._data.shape[0]
         found = joined([function(*one_example(held, has_examples, k)) for k in range(size)])
         if isinstance(found, tuple):
@@ -271,3 +283,12 @@ def in_all_batches(tensor: Tensor, below: float = math.inf) -> Tensor:
         if batch.level < below and not is_batched_at(tensor, batch.level):
             tensor = wrapped(unwrapped(tensor, batch.level, batch.size), batch.level)
     return tensor
+
+
+def _promoted(args: tuple) -> tuple:
+    """Return tensors of different dtypes in their common one, which depends on their ranks."""
+    tensors = [arg for arg in args if isinstance(arg, Tensor)]
+    if len({tensor.dtype for tensor in tensors}) < 2:
+        return args
+    target = dtypes.result_type(*[arg for arg in args if arg is not None])
+    return tuple(cast(arg, target) if isinstance(arg, Tensor) else arg for arg in args)

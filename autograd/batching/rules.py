@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import dtypes
-from ..ops.registry import REGISTRY, Op, cast
+from ..ops.registry import REGISTRY, Op
 from ..tensor import Tensor
-from .batched import Batched, refused
 
 Rule = Callable[["Application"], Any]
 RULES: dict[str, Rule] = {}
@@ -86,22 +84,8 @@ def rule(*names: str) -> Callable[[Rule], Rule]:
     return register
 
 
-def batched_result(op: Op, args: tuple, attributes: dict, level: int, size: int) -> Any:
-    """Return what `op` gives for arguments some of which have examples at the innermost level."""
-    if op.shaped_by_values:
-        raise refused(f"{op.name}, whose shape depends on values,")
-    if op.dtype in ("promote", "float"):
-        args = _promoted(args)
-    has_examples = [isinstance(arg, Batched) and arg.level == level for arg in args]
-    held = [arg.value if has else arg for arg, has in zip(args, has_examples, strict=True)]
-    attributes = {**op.attributes, **attributes}
-    found = _rule_of(op)(Application(op, held, has_examples, size, attributes))
-    if isinstance(found, tuple):
-        return tuple(Batched(one, level) for one in found)
-    return Batched(found, level)
-
-
-def _rule_of(op: Op) -> Rule:
+def rule_of(op: Op) -> Rule:
+    """Return the rule of an operation, which those that are elementwise have by themselves."""
     known = RULES.get(op.name)
     if known is None:
         known = one_by_one
@@ -109,15 +93,6 @@ def _rule_of(op: Op) -> Rule:
             known = elementwise if op.broadcasts or len(op.inputs) == 1 else of_one_shape
         RULES[op.name] = known
     return known
-
-
-def _promoted(args: tuple) -> tuple:
-    """Return tensors of different dtypes in their common one, which depends on their ranks."""
-    tensors = [arg for arg in args if isinstance(arg, Tensor)]
-    if len({tensor.dtype for tensor in tensors}) < 2:
-        return args
-    target = dtypes.result_type(*[arg for arg in args if arg is not None])
-    return tuple(cast(arg, target) if isinstance(arg, Tensor) else arg for arg in args)
 
 
 def elementwise(call: Application) -> Tensor:
