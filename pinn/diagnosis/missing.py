@@ -127,8 +127,9 @@ def surplus(statement: Statement) -> list[str]:
                 places += f" and {len(given) - _TOLD} more"
             sentences.append(
                 f"more is asked for in {coordinate} than the {system.named} can be given: "
-                f"{count} conditions where {taken[coordinate]} are taken ({places}); unless they "
-                "agree, training finds a compromise"
+                f"{count} conditions where {taken[coordinate]} "
+                f"{'is' if taken[coordinate] == 1 else 'are'} taken ({places}); unless they agree, "
+                "training finds a compromise"
             )
     return sentences
 
