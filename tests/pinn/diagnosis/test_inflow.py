@@ -104,7 +104,7 @@ def test_conditions_at_both_ends_are_not_too_many_where_both_let_in():
 
     assert more("u_t + (0.5 - x)*u_x") == []
     (told,) = more("u_t + u_x")
-    assert "2 conditions where 1 are taken" in told
+    assert "2 conditions where 1 is taken" in told
 
 
 CARRIED = {"right": "u_t + u_x + v", "left": "v_t - v_x - u"}
