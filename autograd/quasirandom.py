@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import qmc
 
 from . import dtypes
 from .ops.create import tensor
@@ -32,10 +31,12 @@ class SobolEngine:
         self.seed = seed
         self.reset()
 
-    MAXDIM = qmc.Sobol.MAXDIM
+    MAXDIM = 21201  # of Joe and Kuo's numbers
 
     def reset(self) -> SobolEngine:
         """Begin again at the first point."""
+        from scipy.stats import qmc  # which takes long to import
+
         self._points = qmc.Sobol(self.dimension, scramble=self.scramble, seed=self.seed)
         self.num_generated = 0
         return self

@@ -33,6 +33,10 @@ def test_the_usual_generator_decides_how_points_are_scrambled():
     assert drawn[0] == drawn[1] != drawn[2]
 
 
+def test_there_are_numbers_for_as_many_dimensions_as_scipy_has():
+    assert T.quasirandom.SobolEngine.MAXDIM == qmc.Sobol.MAXDIM
+
+
 def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(ValueError, match="dimension is 1 to"):
         T.quasirandom.SobolEngine(0)

@@ -14,7 +14,7 @@ from scipy.integrate import solve_ivp
 import pinn
 from autograd import ranks
 from pinn.evaluation import Evaluation
-from pinn.training import pacing
+from pinn.training import pacing, road
 from pinn.training.experiment import Experiment
 from pinn.training.pacing import near_start, paced
 from pinn.training.trial import Budget, Trial
@@ -110,7 +110,7 @@ def test_where_a_solution_ends_is_told_and_what_is_before_is_kept(
     equation, end, exact, monkeypatch
 ):
     monkeypatch.setattr(pacing, "_NEAREST", 1e-6)
-    monkeypatch.setattr(pacing, "_GAP", 1e-3)
+    monkeypatch.setattr(road, "_GAP", 1e-3)
     problem = pinn.Problem(pinn.Time("t", 0, 1.5), ["u"], {"e": equation}, [pinn.Initial("u", 1)])
     found = through(problem)
     assert f"the solution seems to end at t = {end:#.4g}" in found.rest.why
