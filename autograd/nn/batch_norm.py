@@ -28,13 +28,14 @@ class _WithStatistics(Module):
     def __init__(
         self,
         num_features: int,
-        eps: float,
-        momentum: float | None,
-        affine: bool,
-        track_running_stats: bool,
-        device: Any,
-        dtype: Any,
-        bias: bool,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -80,22 +81,6 @@ class _WithStatistics(Module):
 
 class _BatchNorm(_WithStatistics):
     """What batch normalisations share: each channel is normalised over the whole batch."""
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(
-            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
-        )
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input(input)
@@ -172,7 +157,7 @@ class _InstanceNorm(_WithStatistics):
         bias: bool = True,
     ) -> None:
         super().__init__(
-            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias
         )
 
     def forward(self, input: Tensor) -> Tensor:
