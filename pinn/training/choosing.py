@@ -19,6 +19,7 @@ from pinn.training.fresh import judging_points
 from pinn.training.marching import can_be_windowed
 from pinn.training.pacing import along, near_start, paced, seen_along
 from pinn.training.plan import plan_of
+from pinn.training.road import counted
 from pinn.training.trial import AT_MOST, Budget, Tell, Trial, fitted
 
 # Activations and ranges of steepness that are tried, from half a wave across the domain to some
@@ -217,14 +218,12 @@ def _in_windows(
         found = None
     if found is None:
         return None
-    what = f"model: {width} random features in {_each_of(found.experiment.model.trained)}"
+    trained = found.experiment.model.trained
+    where = ("each of " if trained > 1 else "") + counted(trained)
+    what = f"model: {width} random features in {where}"
     why = f"{said}; windows of time leave at most {found.left:.1g} of what changes in them"
     decisions = (Decision(0, f"{what} of time", why), *([found.rest] if found.rest else []))
     return Chosen(found.experiment, decisions, found.theta)
-
-
-def _each_of(windows: int) -> str:
-    return "1 window" if windows == 1 else f"each of {windows} windows"
 
 
 def _trained(
