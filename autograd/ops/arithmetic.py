@@ -42,6 +42,8 @@ def operand(value: Any, like: Tensor | None = None) -> Any:
         return value
     if isinstance(value, np.generic):
         return value.item()
+    if hasattr(value, "__operand__"):  # a number of a recording that reads it at each call
+        return value.__operand__(like)
     return as_tensor(value, like)
 
 

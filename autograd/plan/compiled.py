@@ -5,21 +5,35 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
+import math
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable
+from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any
 
 from .. import dtypes, modes
+from ..devices import CPU
 from ..nn.module import Module
 from ..tensor import Tensor
-from .forms import PLAIN, Frozen, Itself, Same, Unfit, frozen, put_together, taken_apart
+from .forms import (
+    PLAIN,
+    Frozen,
+    Itself,
+    Read,
+    Same,
+    Unfit,
+    differ_in_floats,
+    frozen,
+    put_together,
+    taken_apart,
+)  # fmt: skip
 from .reading import Surroundings
 from .recorded import OfTensors, Recorded, keep
 from .surroundings import compiled_of, surroundings
-from .trace import is_made_while_recording
+from .trace import TraceError, is_made_while_recording
 
 
 def compile(  # noqa: A001 - the field's name
@@ -39,11 +53,13 @@ def compile(  # noqa: A001 - the field's name
               once for each value of its other arguments and of the numbers and texts that it, and
               the functions and methods that it calls, read from around themselves, also in
               lists and tuples, as attributes (`self.weight`, an argument's too) and as entries of
-              dicts (`weights["wall"]`) that a text of theirs names: pass a number that changes
-              often as a tensor. Tensors, arrays and other objects count by which they are. What is
-              written into a tensor is seen, and into an array of up to 8 KiB; into larger ones, or
-              what is reached by a computed name, is not. What it does besides (it prints, or counts
-              its calls) happens when it is recorded, up to three times, and not again.
+              dicts (`weights["wall"]`) that a text of theirs names. A float among the arguments
+              that changes, a weight say, is read at each call from then on, as tensors are, where
+              `fn` only adds, multiplies, divides and raises to powers with it; pass others that
+              change often as tensors. Tensors, arrays and other objects count by which they are.
+              What is written into a tensor is seen, and into an array of up to 8 KiB; into larger
+              ones, or what is reached by a computed name, is not. What it does besides (it prints,
+              or counts its calls) happens when it is recorded, up to three times, and not again.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -74,14 +90,34 @@ _NAMED = 3  # of what is not seen
 _MANY_DROPPED = 8  # recordings that were dropped, when their memory is asked for
 
 
+@dataclass
+class _Taken:
+    """Arguments, taken apart.
+
+    roots    by names, the function and the objects among them, which are looked through.
+    leaves   their tensors; points and numbers, which of these are points, and floats that are read.
+    form     all else.
+    """
+
+    roots: dict[str, Any]
+    leaves: list[Tensor] = field(default_factory=list)
+    points: list[int] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    form: Any = None
+
+
 class _Recordings:
     """Those of a function, or of one object's method, by arguments and surroundings.
 
-    own  the names of what the function itself writes, which tells none of them from another.
+    read  the names of arguments whose floats are read at each call.
+    own   the names of what the function itself writes, which tells none of them from another.
     """
 
     def __init__(self) -> None:
         self.known: dict[tuple[Hashable, Surroundings], Recorded] = {}
+        self.read: set[str] = set()
+        self._just_read: set[str] = set()
+        self._never_read: set[str] = set()
         self.own: frozenset[str] = frozenset()
         self.left: dict[str, Hashable] = {}  # by names, what a recording has changed it to
         self._around: dict[Hashable, Surroundings] = {}
@@ -105,6 +141,27 @@ class _Recordings:
         if self._dropped >= _MANY_DROPPED:  # programs refer to each other, and hold large arrays
             self._dropped = 0
             gc.collect()
+
+    def reads_more(self, arguments: dict[str, Hashable]) -> bool:
+        """Return whether there are floats that are not read, and not those of the last recording.
+
+        From now on they are.
+        """
+        differ = (
+            name for name, form in arguments.items()
+            if differ_in_floats(self._last.get(name), form)
+        )  # fmt: skip
+        new = set(differ) - self.read - self._never_read
+        if new:
+            self.read |= new
+            self._just_read = new
+        return bool(new)
+
+    def reads_no_more(self) -> None:
+        """Let a recording hold for one value of what was to be read, as it cannot be."""
+        looked_at = self._just_read & self.read or set(self.read)
+        self.read -= looked_at
+        self._never_read |= looked_at
 
     def leave_out(self, written: Iterable[str]) -> None:
         """Tell no recording from another by what has such names."""
@@ -220,39 +277,60 @@ class Compiled:
         instance: Any = None,
     ) -> Any:
         """Call the function with arguments; instance: that among them which it is a method of."""
-        leaves: list[Tensor] = []
-        points: list[int] = []
-        parts = []
-        roots = {self._called: self.fn}
-        for name, value in given.arguments.items():
-            first = len(leaves)
-            parts.append((name, self._form_of(name, value, leaves, roots, instance)))
-            if name in self._points:
-                points += range(first, len(leaves))
-        state = modes.state
-        if state.tracer is not None or state.batches or any(t.__dispatch__ for t in leaves):
-            # a part of another recording, of a vmap, or of a forward sweep
+        if modes.state.tracer is not None or modes.state.batches:
+            # a part of another recording, or of a vmap
             return self.fn(*given.args, **given.kwargs)
-        form = dict, tuple(parts)
-        asked = form, dtypes.get_default_dtype()
+        taken = self._taken(given, recorded.read, instance)
+        if any(t.__dispatch__ for t in taken.leaves):  # a part of a forward sweep
+            return self.fn(*given.args, **given.kwargs)
+        asked = taken.form, dtypes.get_default_dtype()
         with self._lock:
-            around = recorded.around(asked, roots)
+            around = recorded.around(asked, taken.roots)
             key = asked, around
             found = recorded.known.get(key)
-            new = found is None
-            if new:
+            reads_more = found is None and recorded.reads_more(dict(taken.form[1]))
+            if found is None and not reads_more:
                 recorded.drop_what_is_gone()
-                self._say_how_often(recorded, dict(parts) | dict(around.named), instance)
+                self._say_how_often(recorded, dict(taken.form[1]) | dict(around.named), instance)
                 self._say_what_is_not_seen(around)
                 found = Recorded(
-                    self._of_tensors(form), points, self._name, self._threads, self._executor
-                )
-            keep(recorded.known, key, found)
+                    self._of_tensors(taken.form), taken.points, self._name, self._threads,
+                    self._executor, numbers=taken.numbers,
+                )  # fmt: skip
+            if found is not None:
+                keep(recorded.known, key, found)
+        if reads_more:
+            return self._replay(given, recorded, instance)
         known = found.recordings
-        result = found(leaves)
+        try:
+            result = found(taken.leaves)
+        except Exception as error:
+            is_replay = found.recordings == known > 0 and not isinstance(error, TraceError)
+            if is_replay or not taken.numbers:
+                raise
+            with self._lock:
+                recorded.reads_no_more()
+            return self._replay(given, recorded, instance)
         if found.recordings > known:
-            self._say_what_is_written(self._leave_out_its_own(recorded, asked, around, roots))
+            written = self._leave_out_its_own(recorded, asked, around, taken.roots)
+            self._say_what_is_written(written)
         return result
+
+    def _taken(self, given: inspect.BoundArguments, read: Collection[str], instance: Any) -> _Taken:
+        """Take arguments apart; read: the names of those whose numbers are read at each call."""
+        taken = _Taken({self._called: self.fn})
+        parts = []
+        for name, value in given.arguments.items():
+            first = len(taken.leaves)
+            form = self._form_of(name, value, taken, name in read, instance)
+            parts.append((name, form))
+            if name in self._points:
+                taken.points += range(first, len(taken.leaves))
+        taken.form = dict, tuple(parts)
+        beside = next((t.device for t in taken.leaves if t.device != CPU), CPU)
+        for k in taken.numbers:
+            taken.leaves[k] = taken.leaves[k].to(beside)
+        return taken
 
     def _say_how_often(
         self, recorded: _Recordings, new: dict[str, Hashable], instance: Any
@@ -328,16 +406,15 @@ class Compiled:
         return [*kept, *counted]
 
     def _form_of(
-        self,
-        name: str,
-        value: Any,
-        leaves: list[Tensor],
-        roots: dict[str, Any],
-        instance: Any,
+        self, name: str, value: Any, taken: _Taken, is_read: bool, instance: Any
     ) -> Hashable:
-        """Return the form of an argument; its tensors go to `leaves`, its objects to `roots`."""
+        """Return the form of an argument; its tensors and objects go to what is taken."""
+        roots, leaves = taken.roots, taken.leaves
 
-        def freeze(part: Any) -> Frozen | Itself | Same:
+        def freeze(part: Any) -> Frozen | Itself | Same | Read:
+            if is_read and isinstance(part, float) and math.isfinite(part):
+                taken.numbers.append(len(leaves))
+                return Read(part)
             if not isinstance(part, PLAIN):
                 roots[name if name not in roots else f"{name}[{len(roots)}]"] = part
             # recordings do not keep the object that they belong to

@@ -6,10 +6,13 @@ import weakref
 from collections.abc import Callable, Collection, Hashable, Iterator
 from typing import Any
 
+import numpy as np
+
 from ..tensor import Tensor
+from .symbolic import SymbolicFloat
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
-_TENSOR = "tensor"  # the place of one in a form
+_TENSOR, _NUMBER = "tensor", "number"  # the place of one in a form
 
 
 class Unfit(TypeError):
@@ -83,6 +86,15 @@ class Same:
 _KEPT = (Frozen, Itself, Same)
 
 
+class Read:
+    """A number that is no part of a form: it is given at each call, as a tensor."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, value: float) -> None:
+        self.tensor = Tensor(np.full((), value))
+
+
 def frozen(value: Any) -> Frozen | Itself:
     """Freeze an argument; Unfit for arrays, sets and other collections that are not hashable."""
     try:
@@ -97,16 +109,17 @@ def frozen(value: Any) -> Frozen | Itself:
 def plain(value: Any) -> Frozen:
     """Freeze a part of a result; Unfit for all but numbers, texts and None."""
     if isinstance(value, PLAIN):
-        return Frozen(value)
+        return Frozen(float(value) if type(value) is SymbolicFloat else value)
     raise Unfit(type(value).__name__)
 
 
 def taken_apart(
-    value: Any, leaves: list[Tensor], freeze: Callable[[Any], Frozen | Itself | Same]
+    value: Any, leaves: list[Tensor], freeze: Callable[[Any], Frozen | Itself | Same | Read]
 ) -> Hashable:
     """Append the tensors of a value to `leaves`, and return its form: all else that there is.
 
-    freeze: what is made of a part that is no tensor, list, tuple or dict; may raise Unfit.
+    freeze: what is made of a part that is no tensor, list, tuple or dict; may raise Unfit. What it
+    makes a Read of is a tensor of `leaves` too.
     """
     if isinstance(value, Tensor):
         leaves.append(value)
@@ -116,13 +129,35 @@ def taken_apart(
         return kind, tuple([taken_apart(part, leaves, freeze) for part in value])
     if kind is dict:
         return kind, tuple([(k, taken_apart(v, leaves, freeze)) for k, v in value.items()])
-    return freeze(value)
+    part = freeze(value)
+    if isinstance(part, Read):
+        leaves.append(part.tensor)
+        return _NUMBER
+    return part
+
+
+def differ_in_floats(one: Any, other: Any) -> bool:
+    """Return whether two forms are not equal, but would be if all their floats were."""
+    return one != other and _but_for_floats(one) == _but_for_floats(other)
+
+
+def _but_for_floats(form: Any) -> Any:
+    if isinstance(form, Frozen) and isinstance(form.value, float):
+        return _NUMBER
+    if not isinstance(form, tuple):
+        return form
+    kind, parts = form
+    if kind is dict:
+        return kind, [(key, _but_for_floats(part)) for key, part in parts]
+    return kind, [_but_for_floats(part) for part in parts]
 
 
 def put_together(form: Any, leaves: Iterator[Tensor]) -> Any:
-    """Return a value of a form with such tensors in it."""
+    """Return a value of a form with such tensors in it; while recording."""
     if form is _TENSOR:
         return next(leaves)
+    if form is _NUMBER:
+        return SymbolicFloat(next(leaves))
     if isinstance(form, _KEPT):
         return form.value
     kind, parts = form

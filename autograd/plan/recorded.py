@@ -32,6 +32,7 @@ _FEW = 5  # points of the recording by which results are told apart: no multiple
 _MANY_NUMBERS = 16  # of points, each of which is tried
 _MOST_TRACED = 1 << 14  # points, to see whether many are treated as few are
 _OFTEN = 8  # recordings in a row for other shapes, when it is said
+_SLIGHTLY = 2.0**-20  # a change of a number, by which what is made of it in other ways is told
 OfTensors = Callable[[list[Tensor], Tensor], Any]
 """What is recorded: of the arguments, and the share of all points that is among them."""
 
@@ -50,6 +51,7 @@ class Recorded:
     It returns tensors, and lists, tuples and dicts of them with numbers and texts. points: the
     positions of the arguments that have a row a point. joined: whether each result has, and is
     otherwise to be added up over chunks, () without points; None where that is yet to be found.
+    numbers: the positions of the arguments that the function is given as floats.
     """
 
     def __init__(
@@ -60,8 +62,10 @@ class Recorded:
         threads: int | None,
         executor: str,
         joined: Sequence[bool] | None = None,
+        numbers: Sequence[int] = (),
     ) -> None:
         self.fn, self.points, self.name, self.joined = fn, tuple(points), name, joined
+        self.numbers = tuple(numbers)
         self.threads, self.executor = threads, executor
         self._plans: dict[Hashable, Plan] = {}
         self._lock = threading.Lock()
@@ -326,7 +330,7 @@ class Plan:
 
     def _settled(self, leaves: list[Tensor]) -> _Trace:
         """Record a function that may make something at its first call, and nothing after that."""
-        first, second = self._trace(list(leaves)), self._trace(list(leaves))
+        first, second = self._trace(list(leaves)), self._trace(self._with_other_numbers(leaves))
         kept = second.reads_of(first)
         if _differs(first, second) is None and not kept:
             return first
@@ -335,9 +339,18 @@ class Plan:
         check_repeats(self.recorded.name, _differs(second, third))
         return third
 
+    def _with_other_numbers(self, leaves: list[Tensor]) -> list[Tensor]:
+        """Return arguments with floats that are slightly others, which recordings do not tell."""
+        found = list(leaves)
+        for k in self.recorded.numbers:
+            number = leaves[k].item()
+            found[k] = _number_beside([leaves[k]], number + max(1.0, abs(number)) * _SLIGHTLY)
+        return found
+
     def _settled_over_points(self, leaves: list[Tensor]) -> tuple[_Trace, list[Result]]:
         """Record such a function with few points, and tell what its results are of them."""
-        first, second = self._trace_few(leaves, _FEW), self._trace_few(leaves, _FEW)
+        first = self._trace_few(leaves, _FEW)
+        second = self._trace_few(self._with_other_numbers(leaves), _FEW)
         _check_kept(self.recorded.name, second.reads_of(first))  # it would be that of few points
         if _differs(first, second) is not None:
             third = self._trace_few(leaves, _FEW)

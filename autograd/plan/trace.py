@@ -53,6 +53,7 @@ class Tracer:
         self.asked_of: list[Tensor] = []  # and of what
         self.created: set[int] = set()  # arrays of numbers that were made here, by their ids
         self.shared: dict[int, Tensor] = {}  # by arrays that others have too, whose they are
+        self.looked_at_number = False  # that may be another one at a replay (symbolic.py)
         # tensors that were met, by whose memory they have
         self.holders: defaultdict[int, list[weakref.ref[Tensor]]] = defaultdict(list)
 
@@ -186,6 +187,8 @@ def trace(
         results = list(fn(*inputs))
     finally:
         modes.state.tracer = None
+    if tracer.looked_at_number:
+        raise TraceError("a number that changes from call to call was looked at while recording")
     tracer.program.outputs = [tracer.value_of(r) for r in results]
     for value in tracer.program.outputs:
         if value.kind == COMPUTED and value.dtype == np.dtype(object):

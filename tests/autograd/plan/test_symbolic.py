@@ -1,0 +1,162 @@
+"""Floats are read at each call of a compiled function, where it only computes with them."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pytest
+
+import autograd as T
+
+_VALUES = [0.25, 0.5, 0.75, 1.0, 1.5, 2.5]
+
+
+@pytest.fixture
+def p():
+    return T.tensor([0.5, -1.0, 2.0], dtype=T.float64).requires_grad_()
+
+
+@pytest.fixture
+def x():
+    return T.from_numpy(np.random.default_rng(0).normal(size=(40, 3)))
+
+
+def _recorded_at(fn, arguments, p, **options):
+    """Compare values and gradients with the eager run; return at which calls the text has run."""
+    runs: list = []
+
+    @functools.wraps(fn)
+    def counting(*args):
+        runs.append(1)
+        return fn(*args)
+
+    compiled, found_at = T.compile(counting, **options), []
+    for call, args in enumerate(arguments):
+        before = len(runs)
+        eager, found = fn(*args), compiled(*args)
+        assert found.dtype == eager.dtype
+        np.testing.assert_allclose(found.detach(), eager.detach(), rtol=1e-13)
+        ours, theirs = (T.autograd.grad(value, p)[0] for value in (found, eager))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13)
+        found_at += [call] * (len(runs) > before)
+    return found_at
+
+
+@pytest.mark.parametrize("fn", [
+    lambda x, p, w: w * ((x @ p) ** 2).mean() + (1 - w) * p.sum(),
+    lambda x, p, w: (T.tanh(x @ p / w) - w**2).square().sum() / (2 + abs(-w)),
+    lambda x, p, w: ((x @ p).square() + 1).pow(w).mean(),
+    lambda x, p, w: T.where(x @ p > w, x @ p, w).sum(),
+    lambda x, p, w: (w if isinstance(w, (int, float)) else 100) * (x @ p).sum(),
+    lambda x, p, w: T.autograd.grad(T.sin(w * (x @ p)).sum(), p, create_graph=True)[0].sum(),
+    lambda x, p, w: T.func.vmap(lambda row: w * (row @ p))(x).square().sum(),
+])  # fmt: skip
+def test_arithmetic_is_recorded_once_more_and_no_further(fn, x, p):
+    assert _recorded_at(fn, [(x, p, w) for w in _VALUES], p) == [0, 1]
+
+
+def test_arithmetic_in_chunks_of_points(x, p):
+    def fn(x, p, w):
+        return w * (x @ p).square().mean() + 2 * w / (1 + w) * (x @ p).abs().mean()
+
+    assert _recorded_at(fn, [(x, p, w) for w in _VALUES], p, points="x") == [0, 1]
+
+
+@pytest.mark.parametrize("fn", [
+    lambda x, p, w: (x @ p).sum() * (2 if w > 0.6 else 3),
+    lambda x, p, w: (x @ p).sum() * min(1.0, w),
+    lambda x, p, w: (x @ p).sum() * math.exp(-w),
+    lambda x, p, w: (x @ p).sum() * (1 + math.isclose(w, 0.75)),
+    lambda x, p, w: (x @ p).sum() * (1 + math.floor(w)),
+    lambda x, p, w: (x @ p).sum() * float(np.floor(w) + 1),
+    lambda x, p, w: (x @ p).sum() * (1 + round(w)),
+    lambda x, p, w: (x @ p).sum() * (w // 1 + 1),
+    lambda x, p, w: (x @ p).sum() * float(f"{w:.0f}1"),
+    lambda x, p, w: (x @ p).sum() * {0.5: 7}.get(w, 8),
+    lambda x, p, w: (x @ p).sum() * (3 if w.is_integer() else 4),
+    lambda x, p, w: (x @ p).sum() * np.array([w, 1.0])[0],
+    lambda x, p, w: (x @ p).clamp(max=w).sum(),
+    lambda x, p, w: ((x @ p) * T.full((40,), w, dtype=T.float64)).sum(),
+    lambda x, p, w: T.lerp(x @ p, x[:, 0], w).sum(),
+])  # fmt: skip
+def test_what_looks_at_the_number_is_recorded_for_each(fn, x, p):
+    assert _recorded_at(fn, [(x, p, w) for w in _VALUES], p) == list(range(len(_VALUES)))
+
+
+def test_numbers_in_lists_and_dicts(x, p):
+    def fn(x, p, weights):
+        return weights["inside"] * (x @ p).square().mean() + weights["wall"][0] * p.square().sum()
+
+    arguments = [(x, p, {"inside": w, "wall": [1 / w]}) for w in _VALUES]
+    assert _recorded_at(fn, arguments, p) == [0, 1]
+
+
+def test_numbers_of_numpy_and_those_that_are_not_finite(x, p):
+    def fn(x, p, w):
+        return T.where(x @ p > w, x @ p, 2.0).sum()
+
+    numbers = [*map(np.float64, _VALUES), -math.inf, 0.3, math.inf, 0.4]
+    assert _recorded_at(fn, [(x, p, w) for w in numbers], p) == [0, 1, 6, 8]
+
+
+def test_one_argument_is_looked_at_and_another_is_not(x, p):
+    def fn(x, p, w, v):
+        return w * (x @ p).sum() + (v > 1) * p.sum()
+
+    arguments = [(x, p, w, 0.5) for w in _VALUES] + [(x, p, 3 * w, w + 9) for w in _VALUES]
+    assert _recorded_at(fn, arguments, p) == [0, 1, *range(6, 12)]
+
+
+def test_a_result_has_the_dtype_that_a_number_leaves_it(x):
+    compiled = T.compile(lambda x, w: (w * x, w * x.sum(), w + T.arange(3), w * 2 * x.int()))
+    for w in _VALUES:
+        narrow = x.float()
+        eager = w * narrow, w * narrow.sum(), w + T.arange(3), w * 2 * narrow.int()
+        found = compiled(narrow, w)
+        assert [t.dtype for t in found] == [t.dtype for t in eager]
+        for one, other in zip(found, eager, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_a_number_that_is_returned_is_that_of_the_call(x):
+    compiled = T.compile(lambda x, w: (x.sum() * w, w, 2 * w))
+    for w in _VALUES:
+        assert compiled(x, w)[1:] == (w, 2 * w)
+        assert type(compiled(x, w)[1]) is float
+
+
+def test_an_error_of_the_function_is_its_own(x):
+    def fn(x, w):
+        return x.reshape(7, 7) * w
+
+    compiled = T.compile(fn)
+    for w in _VALUES:
+        with pytest.raises(RuntimeError, match="invalid for input of size|cannot reshape"):
+            compiled(x, w)
+
+
+def test_a_compiled_function_within_another_one(x, p):
+    inner = T.compile(lambda x, p, w: w * (x @ p).square())
+
+    def fn(x, p, w):
+        return inner(x, p, 2 * w).mean() + w
+
+    assert _recorded_at(fn, [(x, p, w) for w in _VALUES], p) == [0, 1]
+
+
+def test_on_a_device_it_lies_beside_the_tensors(cuda, x):
+    p = T.tensor([0.5, -1.0, 2.0], dtype=T.float64, device=cuda).requires_grad_()
+    there = x.to(cuda)
+
+    def fn(x, p, w):
+        return w * (x @ p).square().mean() + (1 - w) * p.sum()
+
+    compiled = T.compile(fn)
+    for w in _VALUES:
+        eager, found = fn(there, p, w), compiled(there, p, w)
+        assert found.device == there.device
+        np.testing.assert_allclose(found.detach().cpu(), eager.detach().cpu(), rtol=1e-13)
+        ours, theirs = (T.autograd.grad(value, p)[0].cpu() for value in (found, eager))
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
