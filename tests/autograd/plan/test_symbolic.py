@@ -144,19 +144,3 @@ def test_a_compiled_function_within_another_one(x, p):
         return inner(x, p, 2 * w).mean() + w
 
     assert _recorded_at(fn, [(x, p, w) for w in _VALUES], p) == [0, 1]
-
-
-def test_on_a_device_it_lies_beside_the_tensors(cuda, x):
-    p = T.tensor([0.5, -1.0, 2.0], dtype=T.float64, device=cuda).requires_grad_()
-    there = x.to(cuda)
-
-    def fn(x, p, w):
-        return w * (x @ p).square().mean() + (1 - w) * p.sum()
-
-    compiled = T.compile(fn)
-    for w in _VALUES:
-        eager, found = fn(there, p, w), compiled(there, p, w)
-        assert found.device == there.device
-        np.testing.assert_allclose(found.detach().cpu(), eager.detach().cpu(), rtol=1e-13)
-        ours, theirs = (T.autograd.grad(value, p)[0].cpu() for value in (found, eager))
-        np.testing.assert_allclose(ours, theirs, rtol=1e-12)

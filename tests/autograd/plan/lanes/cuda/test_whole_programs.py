@@ -81,3 +81,18 @@ def test_a_call_is_few_launches_and_asks_the_host_for_nothing(stand_in, sets):
     with counted() as eager:
         T.grad(WAYS["root"](p, x, y, wall), [y, *p])
     assert eager.launches > 4 * counts.launches
+
+
+def test_a_float_that_changes_is_one_upload(stand_in, sets):
+    p, x, y, wall = given("cuda")
+
+    def fn(x, y, w):
+        return w * inside(p, x, y, wall) + (1 - w) * (network(p, *wall) ** 2).mean()
+
+    compiled = T.compile(fn)
+    for w in (0.5, 0.25):
+        compiled(x, y, w)
+    with counted() as counts:
+        found = compiled(x, y, 0.75)
+    assert (counts.uploads, counts.downloads, counts.synchronisations) == (1, 0, 0)
+    np.testing.assert_allclose(found.item(), fn(x, y, 0.75).item(), rtol=1e-12)
