@@ -1,0 +1,60 @@
+"""Thin layers are gone through from thicker ones, where nothing else was said."""
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.training import choosing
+from pinn.training.choosing import with_model
+from pinn.training.easing import eased
+from pinn.training.experiment import Experiment
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """A trial of a size that suits tests."""
+    for name, value in {"_FEW": 60, "_LEAST_FEW": 60, "_MANY": 120, "_ON_A_LINE": 1.0}.items():
+        monkeypatch.setattr(choosing, name, value)
+
+
+def experiment(equation="-eps*u_xx + u_x - 1", eps=1e-4, **given):
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": equation}, [pinn.Dirichlet("u", 0)],
+        constants={"eps": eps}, parameters=given.pop("parameters", ()),
+    )  # fmt: skip
+    return Experiment(problem, **given)
+
+
+def test_the_layer_of_each_value_is_a_root_of_ten_thinner_than_the_one_before():
+    found, (decision,) = eased(experiment())
+    values = np.array(found.continuation["eps"])
+    np.testing.assert_allclose(values, [0.1, 0.0316, 0.01, 0.00316, 0.001, 0.000316], rtol=1e-2)
+    assert decision.what == "continuation: eps = 0.1, 0.0316, 0.01, 0.00316, 0.001, 0.000316 first"
+    assert "layers of about 0.0001 of the domain" in decision.why
+
+
+def test_a_width_that_goes_like_a_root_takes_steps_of_ten():
+    found, _ = eased(experiment("-eps*u_xx + u - 1", 1e-7))
+    np.testing.assert_allclose(found.continuation["eps"], [1e-2, 1e-3, 1e-4, 1e-5, 1e-6])
+
+
+@pytest.mark.parametrize("asked", [
+    experiment(eps=0.01),
+    experiment(continuation={"eps": [0.5]}),
+    experiment("-eps*a*u_xx + u_x - 1", parameters=[pinn.Parameter("a", 1.0)]),
+])  # fmt: skip
+def test_nothing_is_gone_through(asked):
+    assert eased(asked) == (asked, ())
+
+
+def test_the_choice_of_a_model_says_so():
+    chosen = with_model(experiment())
+    assert isinstance(chosen.experiment.model, pinn.MLP)
+    assert chosen.experiment.continuation["eps"][0] == pytest.approx(0.1)
+    assert [one.what.split(":")[0] for one in chosen.decisions] == ["model", "continuation"]
+
+
+def test_what_features_resolve_needs_none():
+    chosen = with_model(experiment("-eps*u_xx + u - 1", 1.0))
+    assert isinstance(chosen.experiment.model, pinn.RandomFeatures)
+    assert not chosen.experiment.continuation
