@@ -49,8 +49,9 @@ class Backend:
     number (None on the host), `owner_of(array)` is the object whose memory the array lies in,
     `scatter_add(array, index, values)` adds in place with repeats, `linalg_raises()` is a context
     in which factorisations raise numpy's LinAlgError, for which the host waits; outside of it a GPU
-    goes on with numbers that mean nothing.  `load_linalg()` has `solve_triangular`, and
-    `free_memory(index)` is what new arrays may take, in bytes; None where that is unknown.
+    goes on with numbers that mean nothing.  `load_linalg()` has `solve_triangular`, on the host
+    `get_lapack_funcs` as well, and `free_memory(index)` is what new arrays may take, in bytes; None
+    where that is unknown.
     `load_nccl()` is the module of the functions by which GPUs of several processes exchange arrays,
     None where there is none.  `current(index)` is a block, and `use(index)` a call, that makes a
     device the one on which kernels run and new arrays lie, in this thread.  `count()` is how many
@@ -317,6 +318,18 @@ def on_its_device(function: Callable) -> Callable:
 def write(array: Any, numbers: Any) -> None:
     """Write numbers, or an array of the same device, into an array."""
     array[...] = numbers
+
+
+@on_its_device
+def copied(array: Any, dtype: Any = None) -> Any:
+    """Return a copy of an array, in another dtype where one is given."""
+    return array.copy() if dtype is None else array.astype(dtype)
+
+
+@on_its_device
+def cast(array: Any, dtype: Any) -> Any:
+    """Return an array in a dtype: itself where it has it already."""
+    return array.astype(dtype, copy=False)
 
 
 def zeros(shape: tuple[int, ...], dtype: Any, device: Device) -> Any:

@@ -566,8 +566,12 @@ def _topological(roots: dict[Node, list]) -> list[Node]:
 def _check_anomaly(node: Node, grads: list, results: Sequence) -> None:
     """Raise RuntimeError for the first input gradient that turned NaN."""
     for position, gradient in enumerate(results):
-        if gradient is None or not bool((gradient._whole() != gradient._whole()).any()):
+        if gradient is None:
             continue
+        whole = gradient._whole()
+        with devices.current(gradient.device):
+            if not (whole != whole).any():
+                continue
         name = (
             node.op.inputs[min(position, len(node.op.inputs) - 1)]
             if (isinstance(node, OpNode))

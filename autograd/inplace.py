@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, modes
-from .devices import current, namespace_of, overlaps_itself, write, zeros
+from .devices import copied, current, namespace_of, overlaps_itself, write, zeros
 from .levels import Interpreted, held, levels_of
 from .ops.activations import relu
 from .ops.arithmetic import (
@@ -238,7 +238,7 @@ def _before(x: Tensor, keep_data: bool) -> Tensor:
     """Return what `x` was before the change, as a tensor of its own."""
     if x._view is not None:
         x._sync()
-    old = Tensor(x._data.copy() if keep_data else x._data)
+    old = Tensor(copied(x._data) if keep_data else x._data)
     old._node, old._index, old._requires_grad = x._node, x._index, x._requires_grad
     return old
 
@@ -505,18 +505,22 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
 
 
 @method
-def fill_diagonal_(self: Tensor, fill_value: Any) -> Tensor:
+def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
     """Set the elements whose indices are all the same; RuntimeError for less than 2 dimensions.
 
     More than two dimensions have to be of one size.
+    wrap  of a matrix with more rows than columns, set a diagonal again after each row that is left
+          out below the one before.
     """
     if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
         raise RuntimeError(
             "fill_diagonal_: expected 2 dimensions, or more of equal length, got shape "
             f"{list(self.shape)}"
         )
-    places = np.arange(min(self.shape))
-    self[(as_tensor(places),) * self.ndim] = fill_value
+    places = [np.arange(min(self.shape))] * self.ndim
+    if wrap and self.ndim == 2 and self.shape[0] > self.shape[1]:
+        places = list(divmod(np.arange(0, self.numel(), self.shape[1] + 1), self.shape[1]))
+    self[tuple(map(as_tensor, places))] = fill_value
     return self
 
 

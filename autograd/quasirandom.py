@@ -22,6 +22,8 @@ class SobolEngine:
     Comput. 30, by scipy.stats.qmc.Sobol, whose scrambling is not PyTorch's.
     """
 
+    MAXDIM = 21201  # of Joe and Kuo's numbers
+
     def __init__(self, dimension: int, scramble: bool = False, seed: int | None = None) -> None:
         if not 1 <= dimension <= self.MAXDIM:
             raise ValueError(f"SobolEngine: dimension is 1 to {self.MAXDIM}, got {dimension}")
@@ -30,8 +32,6 @@ class SobolEngine:
             seed = int(default_generator.numpy.integers(2**31))
         self.seed = seed
         self.reset()
-
-    MAXDIM = 21201  # of Joe and Kuo's numbers
 
     def reset(self) -> SobolEngine:
         """Begin again at the first point."""
@@ -43,7 +43,8 @@ class SobolEngine:
 
     def fast_forward(self, n: int) -> SobolEngine:
         """Leave out the next n points."""
-        self._points.fast_forward(n)
+        if n:  # scipy refuses none at the start
+            self._points.fast_forward(n)
         self.num_generated += n
         return self
 
@@ -51,9 +52,9 @@ class SobolEngine:
         """Return the next n points, (n, dimension), of the default dtype where none is given."""
         if n < 1:
             raise ValueError(f"SobolEngine: the number of points is 1 or more, got {n}")
+        # the first one by itself: scipy warns of a first draw that is no power of 2
+        points = np.concatenate([self._points.random(1), self._points.random(n - 1)])
         self.num_generated += n
-        # one after the other, as scipy warns of numbers that are no powers of 2
-        points = np.concatenate([self._points.random(1) for _ in range(n)])
         found = tensor(points, dtype=dtypes.get_default_dtype() if dtype is None else dtype)
         return found if out is None else out.copy_(found)
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from . import modes
-from .devices import overlaps_itself, write
+from .devices import copied, overlaps_itself, write
 from .tensor import Tensor
 
 NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
@@ -273,7 +273,7 @@ def _write_one(name: str, result: Any, out: Any, inputs: tuple) -> None:
             f"{name}(): expected out to be on {result.device}, but it is on {out.device}"
         )
     if out.shape != result.shape and out.numel() == 0 and out._view is None:
-        out._data = result._data.astype(out.dtype)
+        out._data = copied(result._data, out.dtype)
     else:
         _fill(name, result, out, inputs)
     out._version[0] += 1

@@ -109,8 +109,9 @@ class Tensor(Operations):
         self._version = [0]  # shared with everything that shares the memory
         kind = type(data)
         if kind is int:  # sizes, as in PyTorch's older scripts
-            given = (data, requires_grad, *sizes) if type(requires_grad) is int else (data,)
-            data, kind, requires_grad = np.empty(given, dtypes.get_default_dtype()), None, False
+            if type(requires_grad) is int:
+                sizes, requires_grad = (requires_grad, *sizes), False
+            data, kind = np.empty((data, *sizes), dtypes.get_default_dtype()), np.ndarray
         elif sizes:
             raise TypeError("Tensor() takes data, or sizes that are integers; see autograd.tensor")
         if kind is not np.ndarray and kind not in devices._by_array_type:
@@ -534,7 +535,8 @@ class Tensor(Operations):
             )
         copied = type(self).__new__(type(self))
         is_recorded = modes.state.tracer is not None
-        Tensor.__init__(copied, self.detach().clone()._data if is_recorded else self._data.copy())
+        data = self.detach().clone()._data if is_recorded else devices.copied(self._data)
+        Tensor.__init__(copied, data)
         copied._requires_grad = self._requires_grad
         memo[id(self)] = copied
         if self._grad is not None:
@@ -651,7 +653,7 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
             array = array.astype(dtypes.of_number(array.dtype.type(0).item()))
     dtypes.as_dtype(array.dtype)
     if like is not None:  # an operand, perhaps saved: it must not change with the caller's array
-        array = devices.put(array.copy() if array is value else array, like.device)
+        array = devices.put(devices.copied(array) if array is value else array, like.device)
     return Tensor(array)
 
 

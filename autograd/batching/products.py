@@ -90,6 +90,8 @@ def _least_squares(call: Application) -> tuple:
     return call.done(a, call.aligned(1, rank))
 
 
-@rule("linalg_solve", "cross", "euclidean_distance", "pulled", "projected")
+@rule(
+    "linalg_solve", "linalg_solve_triangular", "cross", "euclidean_distance", "pulled", "projected"
+)
 def _broadcast(call: Application) -> Any:
     return call.done(*call.broadcast())

@@ -13,7 +13,7 @@ from ..forward import Dual
 from ..graph import has_other_leaves
 from ..ops.registry import REGISTRY, cast
 from ..tensor import Tensor
-from .trees import leaves_of, mapped, rebuilt, same_form
+from .trees import leaves_as, leaves_of, mapped, rebuilt
 
 
 class Places:
@@ -204,8 +204,8 @@ def vjp(func: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     is_larger = places.is_in_larger_graph(leaves)
 
     def pull_back(cotangents: Any) -> tuple:
-        given = leaves_of(cotangents)
-        if not same_form(cotangents, outputs) or any(
+        given = leaves_as(outputs, cotangents)
+        if given is None or any(
             not isinstance(g, Tensor) or g.shape != x.shape
             for g, x in zip(given, leaves, strict=True)
         ):
@@ -244,8 +244,8 @@ def linearize(func: Callable, *primals: Any) -> tuple[Any, Callable]:
         pulled = _pulled(places.leaves, leaves, weights, True)
 
     def push_forward(*tangents: Any) -> Any:
-        given = leaves_of(tangents)
-        if not same_form(tangents, primals) or any(
+        given = leaves_as(primals, tangents)
+        if given is None or any(
             not isinstance(t, Tensor) or t.shape != x.shape
             for t, x in zip(given, places.leaves, strict=True)
         ):

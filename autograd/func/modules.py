@@ -66,8 +66,8 @@ def stack_module_state(
 
     The first dimension counts modules: with `vmap` over it, `functional_call` of one of them is an
     ensemble.  Parameters are new leaves that require grad where those of the modules do.  Raises
-    RuntimeError for no modules, for others than of one class, and for parameters of which some
-    alone require grad.
+    RuntimeError for no modules, for others than of one class, for parameters that some alone have,
+    and for those of which some alone require grad.
     """
     models = list(models)
     if not models:
@@ -85,12 +85,12 @@ def stack_module_state(
 
 def _stacked(tables: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     found = {}
-    for name in tables[0]:
+    for name in dict.fromkeys(name for table in tables for name in table):
         given = [table.get(name) for table in tables]
-        if any(x is None or x.shape != given[0].shape for x in given):
+        shapes = [None if x is None else list(x.shape) for x in given]
+        if None in shapes or shapes.count(shapes[0]) < len(shapes):
             raise RuntimeError(
-                f"stack_module_state: {name!r} must be in all modules, of one shape, got "
-                f"{[None if x is None else list(x.shape) for x in given]}"
+                f"stack_module_state: {name!r} must be in all modules, of one shape, got {shapes}"
             )
         if len({x.requires_grad for x in given}) > 1:
             raise RuntimeError(

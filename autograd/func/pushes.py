@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..forward import Dual
@@ -10,7 +10,7 @@ from ..levels import next_level
 from ..ops.registry import REGISTRY
 from ..tensor import Tensor
 from .gradients import answered
-from .trees import leaves_of, mapped, rebuilt, same_form
+from .trees import leaves_as, leaves_of, mapped, rebuilt
 
 
 def jvp(
@@ -36,22 +36,31 @@ def jvp(
                 f"jvp: {what} must be a tuple of one entry an argument, got "
                 f"{type(given).__name__}; write (x,) for one"
             )
-    if not same_form(primals, tangents):
+    directions = leaves_as(primals, tangents)
+    if directions is None:
         raise RuntimeError(
             f"jvp: tangents must be nested as the primals are, got {len(leaves_of(tangents))} "
             f"tensors for {len(leaves_of(primals))}"
         )
-    outputs, slopes, aux = pushed("jvp", func, primals, tangents, has_aux, strict)
+    outputs, slopes, aux = pushed("jvp", func, primals, directions, has_aux, strict)
     return (outputs, slopes, aux) if has_aux else (outputs, slopes)
 
 
 def pushed(
-    name: str, func: Callable, primals: tuple, tangents: tuple, has_aux: bool, strict: bool = False
+    name: str,
+    func: Callable,
+    primals: tuple,
+    tangents: Sequence,
+    has_aux: bool,
+    strict: bool = False,
 ) -> tuple[Any, Any, Any]:
-    """Return the outputs of a function, their derivatives, and what else it returned."""
+    """Return the outputs of a function, their derivatives, and what else it returned.
+
+    tangents  one for each leaf of the primals.
+    """
     level = next_level()
     duals = []
-    for position, (x, t) in enumerate(zip(leaves_of(primals), leaves_of(tangents), strict=True)):
+    for position, (x, t) in enumerate(zip(leaves_of(primals), tangents, strict=True)):
         if not isinstance(x, Tensor) or not isinstance(t, Tensor):
             raise TypeError(
                 f"{name}: primals and tangents must be Tensors, got {type(x).__name__} and "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,8 +19,9 @@ def leaves_of(tree: Any) -> list[Any]:
 def mapped(function: Callable[..., Any], tree: Any) -> Any:
     """Return a tree like `tree` with `function(leaf)` in the place of each leaf."""
     if isinstance(tree, dict):
-        values = {key: mapped(function, value) for key, value in tree.items()}
-        return values if type(tree) is dict else type(tree)(values)
+        made = copy.copy(tree)  # of its class, whatever its constructor takes
+        made.update((key, mapped(function, value)) for key, value in tree.items())
+        return made
     if isinstance(tree, (tuple, list)):
         values = [mapped(function, value) for value in tree]
         if hasattr(tree, "_fields"):  # a named tuple
@@ -58,14 +60,25 @@ def spread(prefix: Any, tree: Any, what: str) -> list[Any]:
     return [one for part, value in pairs for one in spread(part, value, what)]
 
 
-def same_form(one: Any, other: Any) -> bool:
-    """Return whether two trees are built alike, whatever their leaves."""
-    if isinstance(one, dict):
-        if not isinstance(other, dict) or one.keys() != other.keys():
-            return False
-        return all(same_form(value, other[key]) for key, value in one.items())
-    if isinstance(one, (tuple, list)):
-        if not isinstance(other, (tuple, list)) or len(one) != len(other):
-            return False
-        return all(same_form(a, b) for a, b in zip(one, other, strict=True))
-    return not isinstance(other, (tuple, list, dict))
+def leaves_as(form: Any, tree: Any) -> list[Any] | None:
+    """Return the leaves of a tree in the order of those of `form`, which is built alike; else None.
+
+    Entries of dicts go together by their keys, in whatever order they are.
+    """
+    if isinstance(form, dict):
+        if not isinstance(tree, dict) or form.keys() != tree.keys():
+            return None
+        pairs = [(value, tree[key]) for key, value in form.items()]
+    elif isinstance(form, (tuple, list)):
+        if not isinstance(tree, (tuple, list)) or len(form) != len(tree):
+            return None
+        pairs = list(zip(form, tree, strict=True))
+    else:
+        return None if isinstance(tree, (tuple, list, dict)) else [tree]
+    leaves: list[Any] = []
+    for part, value in pairs:
+        found = leaves_as(part, value)
+        if found is None:
+            return None
+        leaves += found
+    return leaves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.create import rand, zeros_like
 from ..ops.gather import scatter
-from ..ops.piecewise import where
+from ..ops.piecewise import clamp, where
 from ..ops.smooth import log, sigmoid, tanh
 from ..ops.softmax import softmax
 from ..tensor import Tensor
@@ -12,7 +12,7 @@ from ..tensor import Tensor
 
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
     """Return `input` where it is larger than `threshold`, `value` elsewhere."""
-    return where(input > threshold, input, value)
+    return where(input <= threshold, value, input)  # NaN is neither, and stays
 
 
 def hardsigmoid(input: Tensor) -> Tensor:
@@ -22,7 +22,8 @@ def hardsigmoid(input: Tensor) -> Tensor:
 
 def hardswish(input: Tensor) -> Tensor:
     """Return input * hardsigmoid(input): 0 up to -3, input from 3 on (Howard et al. 2019)."""
-    middle = input * (input + 3) * (1 / 6)
+    inside = clamp(input, -3, 3)  # an infinite number has a finite slope
+    middle = inside * (inside + 3) * (1 / 6)
     return where(input <= -3, 0.0, where(input < 3, middle, input))
 
 

@@ -40,11 +40,11 @@ def binary_cross_entropy(
     """
     _refuse_other_shape("binary_cross_entropy", input, target)
     refuse_mixed("binary_cross_entropy", input, target, weight)
-    data = input._whole()
-    if data.size and not (float(data.min()) >= 0 and float(data.max()) <= 1):
+    low, high = value_range(input._whole())
+    if input.numel() and not (low >= 0 and high <= 1):
         raise RuntimeError(
             "binary_cross_entropy: all elements of input should be between 0 and 1, but they lie "
-            f"in [{float(data.min()):g}, {float(data.max()):g}]; pass sigmoid(input), or use "
+            f"in [{low:g}, {high:g}]; pass sigmoid(input), or use "
             "binary_cross_entropy_with_logits"
         )
     values = -target * _bounded_log(input) - (1 - target) * _bounded_log(1 - input)
@@ -259,7 +259,7 @@ def gaussian_nll_loss(
                 f"gaussian_nll_loss: var is of incorrect size: expected {list(input.shape)}, the "
                 f"same without or with 1 in the last dimension, got {list(var.shape)}"
             )
-    if var.numel() and float(var._whole().min()) < 0:
+    if value_range(var._whole())[0] < 0:
         raise ValueError("gaussian_nll_loss: var has negative entry/entries; pass squares or exp()")
     with no_grad():
         missing = clamp(var, min=eps) - var

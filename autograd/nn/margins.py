@@ -25,9 +25,8 @@ def hinge_embedding_loss(
     input: Tensor, target: Tensor, margin: float = 1.0, reduction: str = "mean"
 ) -> Tensor:
     """Return `input` where `target` is 1 and max(0, margin - input) where it is -1, reduced."""
-    zero = 0.0 * input
-    far = where(target != 1, clamp_min(margin - input, 0), zero)
-    near = where(target != -1, input, zero)
+    far = where(target != 1, clamp_min(margin - input, 0), 0.0)
+    near = where(target != -1, input, 0.0)
     return reduced(near + far, reduction)
 
 
@@ -69,9 +68,8 @@ def cosine_embedding_loss(
     tiny = 1e-12
     lengths = ((input1 * input1).sum(-1) + tiny) * ((input2 * input2).sum(-1) + tiny)
     cosine = (input1 * input2).sum(-1) / lengths.sqrt()
-    zero = 0.0 * cosine
-    values = where(target == 1, 1 - cosine, zero)
-    values = values + where(target == -1, clamp_min(cosine - margin, 0), zero)
+    values = where(target == 1, 1 - cosine, 0.0)
+    values = values + where(target == -1, clamp_min(cosine - margin, 0), 0.0)
     return reduced(values, reduction)
 
 

@@ -509,14 +509,14 @@ class Module:
 
         def convert(array: Any) -> Any:
             if kind is not None and dtypes.is_differentiable(array.dtype):
-                array = array.astype(kind, copy=False)
+                array = devices.cast(array, kind)
             return array if place is None else devices.put(array, place)
 
         return self._convert(convert)
 
     def _cast_floating(self, dtype: np.dtype) -> Self:
         return self._convert(
-            lambda array: array.astype(dtype, copy=False) if array.dtype.kind == "f" else array
+            lambda array: devices.cast(array, dtype) if array.dtype.kind == "f" else array
         )
 
     def cpu(self) -> Self:
@@ -544,7 +544,7 @@ class Module:
     def type(self, dst_type: Any) -> Self:
         """Give all parameters and buffers a dtype, in place, and return this module."""
         kind = dtypes.as_dtype(dst_type)
-        return self._convert(lambda array: array.astype(kind, copy=False))
+        return self._convert(lambda array: devices.cast(array, kind))
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Move to a device without the values, in place, and return this module.

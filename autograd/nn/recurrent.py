@@ -86,6 +86,15 @@ def _entered(
     return linear(input, weight, bias)
 
 
+def _check_count(name: str, state: _State, count: int) -> None:
+    """Raise RuntimeError unless the first states are as many as a step carries."""
+    if len(state) != count:
+        raise RuntimeError(
+            f"{name}: expected hx to be {'(h, c)' if count == 2 else 'one tensor'}, got "
+            f"{len(state)} tensors"
+        )
+
+
 # ---- one step
 
 
@@ -143,6 +152,7 @@ class _Cell(Module):
         shape = (*input.shape[:-1], self.hidden_size)
         if state is None:
             state = (zeros(shape, dtype=input.dtype, device=input.device),) * self._states
+        _check_count(name, state, self._states)
         refuse_mixed(name, input, *state)
         for part in state:
             if tuple(part.shape) != shape:
@@ -374,6 +384,11 @@ class RNNBase(Module):
                 f"{self.input_size}, got {input.shape[-1]} (shape {list(input.shape)})"
             )
         alone = input.ndim == 2
+        if not input.shape[1 if self.batch_first and not alone else 0]:
+            raise RuntimeError(
+                f"{name}: Expected sequence length to be larger than 0 in RNN, got shape "
+                f"{list(input.shape)}"
+            )
         state = self._checked(input, state)
         if alone:
             input = input.unsqueeze(1)
@@ -393,7 +408,8 @@ class RNNBase(Module):
         shapes = [(self.num_layers * directions, *batch, size) for size in sizes]
         if state is None:
             return tuple(zeros(shape, dtype=input.dtype, device=input.device) for shape in shapes)
-        for part, shape, what in zip(state, shapes, ("hidden", "cell"), strict=False):
+        _check_count(type(self).__name__, state, len(shapes))
+        for part, shape, what in zip(state, shapes, ("hidden", "cell")[: len(shapes)], strict=True):
             if tuple(part.shape) != shape:
                 raise RuntimeError(
                     f"{type(self).__name__}: Expected {what} size {list(shape)}, got "

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import modes
+from .. import devices, modes
 from ..tensor import Tensor, as_tensor, method
 from .arithmetic import is_operand, operand, operands
 from .registry import Op
@@ -206,7 +206,9 @@ def _answer(name: str, elements: Tensor) -> bool:
     tracer = modes.state.tracer
     if tracer is not None and tracer.varies(elements):
         tracer.refuse(f"{name}()")
-    return bool(elements._elements(f"{name}()").all())
+    array = elements._elements(f"{name}()")
+    with devices.current(elements.device):
+        return bool(array.all())
 
 
 for _function in (isclose, allclose, equal):

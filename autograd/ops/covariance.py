@@ -6,6 +6,7 @@ from typing import Any
 
 from ..tensor import Tensor, method
 from .arithmetic import conj_of, div, mul, sub
+from .index import value_range
 from .matmul import matmul_op
 from .piecewise import clamp
 from .registry import cast
@@ -21,7 +22,7 @@ def _checked_weights(name: str, weights: Any, count: int, kinds: str) -> Tensor:
             f"{'integers' if 'i' in kinds else 'floating point'}, got shape "
             f"{list(weights.shape)} of {weights.dtype}"
         )
-    if (weights._whole() < 0).any():
+    if value_range(weights._whole())[0] < 0:
         raise RuntimeError(f"cov(): {name} cannot be negative")
     return weights
 

@@ -6,19 +6,22 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from .. import devices
 from ..tensor import Tensor, method
-from .arithmetic import div, mul, sub
+from .arithmetic import div, mul, neg, sub
 from .arrange import diag_embed, tril, triu
 from .arrange import diagonal as any_diagonal
 from .compare import gt, isneginf
 from .eigen import eigvalsh
 from .join import cat
-from .linalg import _cutoff, inv, matrices, slogdet, solve
+from .linalg import _cutoff, guarded, inv, matrices, slogdet, solve
 from .matmul import matmul_op
 from .norm import matrix_norm
 from .piecewise import maximum, where
-from .registry import REGISTRY
-from .shape import adjoint, reshape_op
+from .registry import REGISTRY, Op
+from .shape import adjoint, into, reshape_op
 from .svd import svdvals
 
 __all__ = [
@@ -87,6 +90,50 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return any_diagonal(A, offset, dim1, dim2)
 
 
+# Triangles of this size and less are solved together; on the host LAPACK takes larger ones, each by
+# itself, in the square of their size in place of its cube.
+_SMALL = 32
+
+
+def _substituted(xp: Any, a: Any, b: Any, upper: bool) -> Any:
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
+    b = xp.broadcast_to(b, (*batch, *b.shape[-2:]))
+    if xp is not np or a.shape[-1] <= _SMALL or not b.size:
+        return xp.linalg.solve(a, b)
+    trtrs = devices.backend_of(a).load_linalg().get_lapack_funcs("trtrs", (a, b))
+    found = np.empty(b.shape, b.dtype)
+    for place in np.ndindex(batch):
+        found[place], failed = trtrs(a[place], b[place], lower=not upper)
+        if failed:
+            raise np.linalg.LinAlgError("Singular matrix")
+    return found
+
+
+_guarded_substitution = guarded(
+    "solve_triangular", _substituted, "The solver failed because the diagonal has a 0",
+    "use linalg.lstsq or regularise it",
+)  # fmt: skip
+
+
+def _substitution_gradients(g: Tensor, a: Tensor, out: Tensor, upper: bool, needed: tuple) -> tuple:
+    """A X = B: dX = A^-1 (dB - dA X), of triangles dA."""
+    for_b = substitution_op(adjoint(a), g, upper=not upper)
+    if not needed[0]:
+        return None, for_b
+    return (triu if upper else tril)(neg(matmul_op(for_b, adjoint(out)))), for_b
+
+
+substitution_op = Op(  # of triangles, whose other half holds zeros
+    "linalg_solve_triangular",
+    lambda xp, a, b, out=None, *, upper: into(out, _guarded_substitution(xp, a, b, upper)),
+    _substitution_gradients,
+    dtype="same",
+    broadcasts=True,
+    taylor="nested",
+)
+
+
 def solve_triangular(
     A: Tensor,  # noqa: N803
     B: Tensor,  # noqa: N803
@@ -106,7 +153,16 @@ def solve_triangular(
         triangle = (triu(A, 1) if upper else tril(A, -1)) + identity_like(A)
     else:
         triangle = triu(A) if upper else tril(A)
-    return solve(triangle, B, left=left)
+    side = -2 if left else -1
+    if B.ndim < 2 or B.shape[side] != A.shape[-1]:
+        raise RuntimeError(
+            f"linalg.solve_triangular: Incompatible shapes of A and B for the equation "
+            f"{'AX = B' if left else 'XA = B'}: A {list(A.shape)}, B {list(B.shape)}; expected "
+            f"dimension {side} of B to have size {A.shape[-1]}"
+        )
+    if left:
+        return substitution_op(triangle, B, upper=upper)
+    return substitution_op(triangle.mT, B.mT, upper=not upper).mT
 
 
 def identity_like(A: Tensor) -> Tensor:  # noqa: N803

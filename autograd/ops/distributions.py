@@ -13,8 +13,8 @@ from ..tensor import Tensor, as_tensor, method
 from .arithmetic import add, div, mul, mul_op, neg, operands, pow, sub
 from .compare import eq, ge, logical_and
 from .gamma import lgamma_op
-from .piecewise import clamp, where
-from .registry import Op
+from .piecewise import clamp, where, without_log
+from .registry import Op, cast
 from .shape import broadcast_tensors, into
 from .smooth import erfc, exp, log, log1p, sinc, special
 
@@ -98,18 +98,22 @@ def entr(input: Tensor) -> Tensor:
 @method
 def logit(x: Tensor, eps: float | None = None) -> Tensor:
     """Return log(x / (1 - x)); NaN outside [0, 1] unless `eps` moves x into [eps, 1 - eps]."""
+    x = x if x.dtype.kind in "fc" else cast(x, dtypes.get_default_dtype())
     x = clamp(x, eps, 1 - eps) if eps is not None else x
     return sub(log(x), log1p(neg(x)))
 
 
 def xlog1py(input: Any, other: Any) -> Tensor:
-    """Return `x log(1 + y)`, broadcast: 0 where x is 0 (and y not NaN), in every derivative too."""
+    """Return `x log(1 + y)`, broadcast: 0 where x is 0 and log(1 + y) not finite (y not NaN).
+
+    There every derivative is 0 too.
+    """
     x, y = operands(input, other, needs_tensor="xlog1py")
     kind = dtypes.result_type(x, y)
     kind = kind if kind.kind in "fc" else dtypes.get_default_dtype()
-    x = x if isinstance(x, Tensor) else as_tensor(np.asarray(x, kind), y)
-    y = y if isinstance(y, Tensor) else as_tensor(np.asarray(y, kind), x)
-    nothing = logical_and(eq(x, 0), eq(y, y))
+    x = cast(x, kind) if isinstance(x, Tensor) else as_tensor(np.asarray(x, kind), y)
+    y = cast(y, kind) if isinstance(y, Tensor) else as_tensor(np.asarray(y, kind), x)
+    nothing = logical_and(eq(x, 0), without_log(y, -1))
     return mul(x, log1p(where(nothing, 0, y)))
 
 
@@ -146,8 +150,15 @@ def _of_second(name: str, rule: Callable) -> Op:
 
 
 def _density(x: Tensor, a: Tensor) -> Tensor:
-    """Return x^(a - 1) e^-x / Gamma(a)."""
-    return mul(pow(x, sub(a, 1)), exp(neg(add(x, lgamma_op(a)))))
+    """Return x^(a - 1) e^-x / Gamma(a), by logarithms, as its factors overflow for large a.
+
+    At 0, where derivatives of the logarithm are infinite, the power alone.
+    """
+    at_zero, less = eq(x, 0), sub(a, 1)
+    inside = where(at_zero, 1.0, x)
+    found = exp(sub(sub(mul(less, log(inside)), inside), lgamma_op(a)))
+    start = mul(pow(where(at_zero, x, 1.0), less), exp(neg(add(x, lgamma_op(a)))))
+    return where(at_zero, start, found)
 
 
 gammainc_op = _of_second("gammainc", lambda g, x, a: mul_op(g, _density(x, a)))

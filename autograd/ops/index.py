@@ -174,9 +174,9 @@ def _mask_positions(mask: Any, shape: tuple, axis: int) -> tuple:
 
 
 @devices.on_its_device
-def value_range(array: Any) -> tuple[int, int]:
-    """Return the least and the greatest element; (0, -1) where there is none."""
-    return (int(array.min()), int(array.max())) if array.size else (0, -1)
+def value_range(array: Any) -> tuple[Any, Any]:
+    """Return the least and the greatest element, Python's numbers; (0, -1) where there is none."""
+    return (array.min().item(), array.max().item()) if array.size else (0, -1)
 
 
 @devices.on_its_device
@@ -473,7 +473,8 @@ def _at_computed(x: Tensor, indices: dict[int, Tensor]) -> Tensor:
 def _contains(self: Tensor, element: Any) -> bool:
     """Return whether any element equals `element` (a number, or a tensor that broadcasts)."""
     other = as_tensor(element, self)
-    return bool((self._data == other._data).any())
+    with devices.current(self.device):
+        return bool((self._data == other._data).any())
 
 
 @method

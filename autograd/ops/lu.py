@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import devices
 from ..tensor import Tensor
 from .arithmetic import add
 from .arrange import tril, triu
@@ -39,10 +40,17 @@ class LUFactors(NamedTuple):
     pivots: Tensor
 
 
+# Matrices of this size and less are eliminated together; on the host LAPACK takes larger ones, each
+# by itself, and is some thirty times as fast from a thousand rows on.
+_SMALL = 32
+
+
 def _eliminated(xp: Any, x: Any) -> tuple:
     """Return L and U in one matrix, and with which row, from 1 on, each was exchanged."""
-    x = x.copy()
     rows, columns = x.shape[-2:]
+    if xp is np and min(rows, columns) > _SMALL and x.size:
+        return _by_lapack(x)
+    x = x.copy()
     places = xp.arange(rows)
     pivots = []
     for k in range(min(rows, columns)):
@@ -57,6 +65,14 @@ def _eliminated(xp: Any, x: Any) -> tuple:
         x[..., k + 1 :, k + 1 :] -= below * x[..., k : k + 1, k + 1 :]
     empty = xp.zeros((*x.shape[:-2], 0), np.int32)
     return x, xp.concatenate([empty, *pivots], axis=-1).astype(np.int32)
+
+
+def _by_lapack(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    getrf = devices.backend_of(x).load_linalg().get_lapack_funcs("getrf", (x,))
+    found = [getrf(one) for one in x.reshape(-1, *x.shape[-2:])]
+    packed = np.stack([one for one, _, _ in found]).reshape(x.shape)
+    pivots = np.stack([one for _, one, _ in found]).reshape(*x.shape[:-2], -1)
+    return packed.astype(x.dtype, copy=False), pivots.astype(np.int32) + np.int32(1)
 
 
 def _order_of_rows(xp: Any, pivots: Any, *, rows: int) -> Any:

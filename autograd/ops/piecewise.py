@@ -8,11 +8,12 @@ it selects rather than multiplies, so that an infinite gradient stopped by it le
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any, overload
 
 import numpy as np
 
-from .. import dtypes, modes
+from .. import devices, dtypes, modes
 from ..tensor import Tensor, as_tensor, method
 from .arithmetic import add, mul_op, operands, sub, zeros_rule
 from .quotient import quotient_op
@@ -94,7 +95,8 @@ def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
         if modes.state.tracer is not None:
             modes.state.tracer.refuse_index(condition._data)
-        found = condition._elements("where() without x and y").nonzero()
+        with devices.current(condition.device):
+            found = condition._elements("where() without x and y").nonzero()
         return tuple(Tensor(index) for index in found)
     if x is None or y is None:
         raise TypeError("where takes the condition alone, or the condition and both x and y")
@@ -475,17 +477,24 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 
 @method
 def xlogy(x: Any, y: Any) -> Tensor:
-    """Return `x * log(y)`, broadcast: 0 where x is 0 (and y not NaN), in every derivative too.
+    """Return `x * log(y)`, broadcast: 0 where x is 0 and log(y) not finite (y not NaN).
 
-    One of them may be a number.
+    There every derivative is 0 too.  One of them may be a number.
     """
     x, y = operands(x, y, needs_tensor="xlogy")
     kind = dtypes.result_type(x, y)
     kind = kind if kind.kind in "fc" else dtypes.get_default_dtype()
-    x = x if isinstance(x, Tensor) else as_tensor(np.asarray(x, kind), y)
-    y = y if isinstance(y, Tensor) else as_tensor(np.asarray(y, kind), x)
-    nothing = REGISTRY["logical_and"](REGISTRY["eq"](x, 0), REGISTRY["eq"](y, y))
+    x = cast(x, kind) if isinstance(x, Tensor) else as_tensor(np.asarray(x, kind), y)
+    y = cast(y, kind) if isinstance(y, Tensor) else as_tensor(np.asarray(y, kind), x)
+    nothing = REGISTRY["logical_and"](REGISTRY["eq"](x, 0), without_log(y, 0))
     return mul_op(x, REGISTRY["log"](where(nothing, 1, y)))
+
+
+def without_log(y: Tensor, least: float) -> Tensor:
+    """Return where log(y - least) is not finite, though y is a number."""
+    if y.is_complex():
+        return REGISTRY["eq"](y, least)
+    return REGISTRY["logical_or"](REGISTRY["le"](y, least), REGISTRY["eq"](y, math.inf))
 
 
 def _without_nan(name: str, order: str, doc: str) -> Any:

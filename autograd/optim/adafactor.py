@@ -73,7 +73,8 @@ class Adafactor(Optimizer):
                 state[name] = Tensor(xp.zeros(shape, values.dtype))
         state["step"] += 1
         fresh = state["step"] ** group["beta2_decay"]
-        rate = min(group["lr"], 1 / math.sqrt(state["step"])) * xp.maximum(least_size, _rms(values))
+        rate = min(group["lr"], 1 / math.sqrt(state["step"]))
+        rate = rate * xp.maximum(least_size, _rms(xp, values))
         if group["weight_decay"]:
             values *= 1 - group["lr"] * group["weight_decay"]
         squares = grad * grad
@@ -87,7 +88,7 @@ class Adafactor(Optimizer):
             state["variance"]._data += fresh * (squares - state["variance"]._data)
             squares = state["variance"]._data
         update = grad / xp.sqrt(xp.maximum(squares, least * least))
-        update *= rate / xp.maximum(1.0, _rms(update) / group["d"])
+        update *= rate / xp.maximum(1.0, _rms(xp, update) / group["d"])
         values -= -update if group["maximize"] else update
 
 
@@ -98,6 +99,6 @@ def _remembered(shape: tuple[int, ...]) -> list[tuple[str, tuple[int, ...]]]:
     return [("row_var", (*batch, rows, 1)), ("col_var", (*batch, 1, columns))]
 
 
-def _rms(array: Any) -> Any:
-    """Return the root of the mean square of all elements."""
-    return devices.namespace_of(array).sqrt((array * array).mean())
+def _rms(xp: Any, array: Any) -> Any:
+    """Return the root of the mean square of all elements; what is of no dimension is a scalar."""
+    return xp.sqrt((array * array).mean())

@@ -312,7 +312,7 @@ def _real_arrays(parameter: Tensor) -> tuple[Any, Any]:
 
 def _copied(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return Tensor(value._data.copy())
+        return Tensor(devices.copied(value._data))
     if isinstance(value, (list, tuple)):
         return type(value)(_copied(v) for v in value)
     return value.copy() if isinstance(value, np.ndarray) else value
@@ -325,7 +325,6 @@ def _restored(what: str, value: Any, parameter: Tensor) -> Any:
     array = value._data if isinstance(value, Tensor) else value
     if not hasattr(array, "shape") or isinstance(array, np.generic):
         return value
-    if array.shape == tuple(parameter.shape) and array.dtype.kind in "fc":
-        array = array.astype(parameter.dtype)
-    copied = devices.put(array.copy(), parameter.device)
-    return Tensor(copied)
+    is_like = array.shape == tuple(parameter.shape) and array.dtype.kind in "fc"
+    copied = devices.copied(array, parameter.dtype if is_like else None)
+    return Tensor(devices.put(copied, parameter.device))

@@ -70,8 +70,9 @@ for _key, _names in {
 }.items():
     _BY_NAME |= dict.fromkeys(_names.split(), _by_attribute(_key))
 for _rule, _names in {
-    _matrices: "tril triu linalg_solve linalg_inv linalg_pinv linalg_det linalg_slogdet cofactor "
-    "linalg_cholesky linalg_lstsq linalg_svd linalg_eigh linalg_qr linalg_qr_complete matrix_exp",
+    _matrices: "tril triu linalg_solve linalg_solve_triangular linalg_inv linalg_pinv linalg_det "
+    "linalg_slogdet cofactor linalg_cholesky linalg_lstsq linalg_svd linalg_eigh linalg_qr "
+    "linalg_qr_complete matrix_exp",
     _windows: "largest_in_windows",
     _vectors: "searchsorted diagonal_into view_as_complex",
     _none: "view_as_real",

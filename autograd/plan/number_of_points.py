@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..devices import CPU, put
+from ..devices import CPU, on_its_device, put
 from .program import CONSTANT, Argument, Instruction, Program, Value
 from .trace import TraceError
 
@@ -179,8 +179,13 @@ def same(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if _is_array(one):
         alike = one.shape == other.shape and one.dtype == other.dtype
-        return alike and bool(((one == other) | ((one != one) & (other != other))).all())
+        return alike and _same_elements(one, other)
     return bool(one == other) or bool(one != one and other != other)
+
+
+@on_its_device
+def _same_elements(one: Any, other: Any) -> bool:
+    return bool(((one == other) | ((one != one) & (other != other))).all())
 
 
 def _is_array(value: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import modes
-from ..devices import current, device_of, namespace_of, put
+from ..devices import copied, current, device_of, namespace_of, put
 from ..engine import grad
 from ..function import Function
 from ..graph import leaves_behind, nodes_behind
@@ -300,7 +300,7 @@ class Plan:
 
     def _trace(self, leaves: list[Tensor]) -> _Trace:
         inputs = [
-            Tensor(t._data.copy(), flag)
+            Tensor(copied(t._data), flag)
             for t, flag in zip(leaves, self._requires_grad, strict=True)
         ]
         forms, asked, inside, made = [], [], set(), []
@@ -579,7 +579,7 @@ def _rounded(array: Any, dtype: Any) -> Any:
 
 
 def _place_for(tensor: Tensor) -> Tensor:
-    return Tensor(tensor._data.copy(), tensor._requires_grad)
+    return Tensor(copied(tensor._data), tensor._requires_grad)
 
 
 def _number_beside(leaves: list[Tensor], value: float) -> Tensor:
@@ -595,10 +595,11 @@ def _few_points(leaves: list[Tensor], rows: Sequence[int], count: int) -> list[T
     found = list(leaves)
     for k in rows:
         data = leaves[k]._data
-        if len(data):
-            found[k] = Tensor(data[put(np.arange(count) % len(data), device_of(data))])
-        else:
-            found[k] = Tensor(namespace_of(data).ones((count, *data.shape[1:]), data.dtype))
+        with current(device_of(data)):
+            if len(data):
+                found[k] = Tensor(data[put(np.arange(count) % len(data), device_of(data))])
+            else:
+                found[k] = Tensor(namespace_of(data).ones((count, *data.shape[1:]), data.dtype))
     return found
 
 

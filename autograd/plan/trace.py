@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import modes
+from .. import devices, modes
 from ..ops.registry import Op
 from ..tensor import Tensor
 from .program import COMPUTED, INPUT, Argument, Captured, Instruction, Program, Value
@@ -86,7 +86,7 @@ class Tracer:
         """Return the value of a tensor; an unknown one becomes a constant."""
         value = self.values.get(id(tensor._data))
         if value is None:
-            value = self.program.new_constant(tensor._data.copy())
+            value = self.program.new_constant(devices.copied(tensor._data))
             # numbers that were made here are made again, whatever becomes of their tensor
             is_new = id(tensor._data) in self.created
             of = Tensor(tensor._data) if is_new else self.shared.get(id(tensor._data), tensor)

@@ -68,7 +68,7 @@ def load(f: Any, map_location: Any = None, *, weights_only: bool = True) -> Any:
                   or None; by default they go to the device that they were saved from.
     weights_only  changes nothing: no file has anything that could be run.
     Raises FileNotFoundError, RuntimeError for a damaged file or one of another program, and for
-    tensors of a device that is not there.
+    tensors of a device that is not there; what `map_location` raises is passed on.
     """
     if not hasattr(f, "read"):
         with open(f, "rb") as file:
@@ -100,6 +100,8 @@ def _loaded(file: BinaryIO, name: str, map_location: Any) -> Any:
         return reader.value(about["value"])
     except (_NotOurs, devices.DeviceError, _Elsewhere) as error:
         raise RuntimeError(f"{name}: {error}") from None
+    except _Raised as error:
+        raise error.reason from None
     except (*_DAMAGE, RecursionError) as error:
         raise RuntimeError(
             f"{name}: expected a whole file of autograd.save, but it is damaged or truncated "
@@ -113,6 +115,14 @@ class _NotOurs(Exception):
 
 class _Elsewhere(Exception):
     """A tensor whose device is not there, or a `map_location` that gives none."""
+
+
+class _Raised(Exception):
+    """An error in the caller's `map_location`, which says nothing of the file."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__()
+        self.reason = reason
 
 
 def _contents(file: BinaryIO) -> tuple[dict[str, Any], list[np.ndarray]]:
@@ -183,7 +193,10 @@ def _located(map_location: Any) -> Callable[[np.ndarray, str], Any]:
 
     def located(array: np.ndarray, device: str) -> Any:
         if callable(map_location):
-            found = map_location(Tensor(array), device)
+            try:
+                found = map_location(Tensor(array), device)
+            except Exception as error:
+                raise _Raised(error) from None
             if isinstance(found, Tensor):
                 return found._data
             if found is not None:

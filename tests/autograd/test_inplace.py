@@ -278,3 +278,12 @@ def test_diagonals_are_filled_in_place():
     assert T.zeros(2, 2, 2).fill_diagonal_(1.0).sum().item() == 2.0
     with pytest.raises(RuntimeError, match="2 dimensions, or more of equal length"):
         T.zeros(2, 2, 3).fill_diagonal_(1.0)
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 6), (6, 2), (7, 2), (4, 1), (3, 0)])
+def test_a_diagonal_goes_on_below_itself_where_it_is_to_wrap(shape, wrap):
+    expected = np.zeros(shape)
+    if expected.size:
+        np.fill_diagonal(expected, 1.0, wrap)
+    assert T.zeros(*shape).fill_diagonal_(1.0, wrap).tolist() == expected.tolist()

@@ -42,3 +42,12 @@ def test_what_cannot_be_drawn_is_refused():
         T.quasirandom.SobolEngine(0)
     with pytest.raises(ValueError, match="1 or more, got 0"):
         T.quasirandom.SobolEngine(1).draw(0)
+
+
+def test_any_number_of_points_is_those_of_one_after_the_other():
+    for scramble in (False, True):
+        drawn = T.quasirandom.SobolEngine(4, scramble, seed=5).draw(37, dtype=T.float64)
+        one = qmc.Sobol(4, scramble=scramble, seed=5)
+        np.testing.assert_array_equal(drawn.numpy(), [one.random(1)[0] for _ in range(37)])
+    points = T.quasirandom.SobolEngine(3)
+    assert points.fast_forward(0).draw().tolist() == FIRST[:1] and points.num_generated == 1

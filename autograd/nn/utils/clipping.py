@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+import numpy as np
+
 from ... import devices, dtypes
 from ...ops.create import tensor
+from ...ops.norm import vector_norm
 from ...tensor import Tensor
 
 
@@ -16,11 +19,9 @@ def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
 
 
 def _norm(tensors: list[Tensor], norm_type: float, error_if_nonfinite: bool) -> float:
-    if norm_type == math.inf:
-        total = max(float(abs(one._data).max()) if one.numel() else 0.0 for one in tensors)
-    else:
-        powers = [float((abs(one._data) ** norm_type).sum()) for one in tensors]
-        total = math.fsum(powers) ** (1 / norm_type)
+    norm_type = float(norm_type)  # also of "inf"
+    norms = [vector_norm(one.detach(), norm_type).item() for one in tensors if one.numel()]
+    total = float(np.linalg.norm(norms, norm_type)) if norms else 0.0
     if error_if_nonfinite and not math.isfinite(total):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite "

@@ -19,7 +19,7 @@ _Module = TypeVar("_Module", bound=Module)
 class _Cache(threading.local):
     """What was computed inside of `cached`, by module and name; None outside."""
 
-    values: dict[tuple[int, str], Tensor] | None = None
+    values: dict[tuple[Module, str], Tensor] | None = None
     depth = 0
 
 
@@ -108,7 +108,7 @@ class _Parametrized:
         self.name = name
 
     def read(self, module: Module) -> Tensor:
-        known, key = _cache.values, (id(module), self.name)
+        known, key = _cache.values, (module, self.name)
         if known is None:
             return module.parametrizations[self.name]()
         if key not in known:
@@ -126,7 +126,8 @@ def register_parametrization(
 
     What it was becomes parametrizations.tensor_name.original, or what the parametrization's method
     `right_inverse` gives for it, if it has one; several tensors become original0, original1, ...
-    A further parametrization is applied after those there are.
+    A further parametrization is applied after those there are, to what they give: the tensor is
+    another one from then on, and the originals stay.
 
     unsafe  allow another shape and dtype.
     Raises ValueError for these without it, and where there is no such tensor.
@@ -135,10 +136,6 @@ def register_parametrization(
     if is_parametrized(module, tensor_name):
         members = module.parametrizations[tensor_name]
         _check_same(getattr(module, tensor_name), parametrization, unsafe)
-        if hasattr(parametrization, "right_inverse"):
-            wanted = getattr(module, tensor_name).detach()
-            with modes.no_grad():
-                members.right_inverse(parametrization.right_inverse(wanted))
         members.append(parametrization)
         return module
     table: dict[str, Any] | None = next(

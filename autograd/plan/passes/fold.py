@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ...devices import namespace_of
+from ... import devices
 from ..program import CONSTANT, Argument, Instruction, Program, Value
 from .rewriting import Rewriter, rewrite
 
@@ -14,6 +15,12 @@ from .rewriting import Rewriter, rewrite
 def fold_constants(program: Program) -> Program:
     """Evaluate instructions whose inputs are known."""
     return rewrite(program, _fold)
+
+
+def _positions(index: Any) -> list[Any]:
+    """Return the arrays of an index."""
+    items = index if isinstance(index, tuple) else (index,)
+    return [item for item in items if type(item) in devices._by_array_type]
 
 
 def _fold(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] | None:
@@ -24,12 +31,13 @@ def _fold(rewriter: Rewriter, instruction: Instruction) -> Sequence[Argument] | 
         return [rewriter.program.new_constant(data)]
     if not values or any(v.kind != CONSTANT for v in values):
         return None
-    if len({type(v.data) for v in values}) > 1:
-        return None  # a constant of the device and one of the host meet at replay
+    met = [*(v.data for v in values), *_positions(instruction.attributes.get("index", ()))]
+    if len(set(map(type, met))) > 1:
+        return None  # what is of the device and what is of the host meet at replay
     arrays = [i.data if isinstance(i, Value) else i for i in instruction.inputs]
     with np.errstate(all="ignore"):
         result = instruction.op.forward(
-            namespace_of(values[0].data), *arrays, **instruction.attributes
+            devices.namespace_of(values[0].data), *arrays, **instruction.attributes
         )
     results = result if isinstance(result, tuple) else (result,)
     return [

@@ -73,7 +73,9 @@ class DataLoader:
                 "drop_last"
             )
         self._one_after_the_other = isinstance(dataset, IterableDataset)
-        if self._one_after_the_other and (shuffle or sampler is not None or batch_sampler):
+        if self._one_after_the_other and (
+            shuffle or sampler is not None or batch_sampler is not None
+        ):
             raise ValueError(
                 "DataLoader: an IterableDataset gives its items in an order of its own; leave out "
                 "shuffle, sampler and batch_sampler"
@@ -86,7 +88,7 @@ class DataLoader:
         if batch_sampler is not None:
             batch_size, drop_last = None, False
         elif batch_size is not None:
-            batch_sampler = BatchSampler(sampler or (), batch_size, drop_last)
+            batch_sampler = BatchSampler(() if sampler is None else sampler, batch_size, drop_last)
         if collate_fn is None:
             collate_fn = default_convert if batch_sampler is None else default_collate
         self.dataset = dataset
@@ -130,7 +132,7 @@ class DataLoader:
             return None
         if self.dataset._whole(np.empty(0, np.int64)) is None:
             return None
-        batches = self.batch_sampler or ()
+        batches: Any = self.batch_sampler
         arrays = batches._arrays() if isinstance(batches, BatchSampler) else None
         if arrays is None:
             arrays = (np.asarray(numbers, np.int64) for numbers in batches)

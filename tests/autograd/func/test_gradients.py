@@ -1,5 +1,7 @@
 """Gradients and products with Jacobians as functions, against derivatives in closed form."""
 
+from collections import defaultdict
+
 import numpy as np
 import pytest
 
@@ -149,6 +151,26 @@ def test_products_of_nested_arguments_and_outputs():
     out, slope, aux = jvp(lambda p: ([p["x"] ** 2], "aux"), ({"x": X},), ({"x": Y},), has_aux=True)
     close(slope[0], 2 * X.numpy() * Y.numpy())
     assert aux == "aux"
+
+
+def test_entries_of_dicts_go_together_by_their_keys():
+    one, zero = T.tensor(1.0, dtype=T.float64), T.tensor(0.0, dtype=T.float64)
+    at, turned = {"a": one, "b": one}, {"b": one, "a": zero}
+
+    def function(p):
+        return 10 * p["a"] + p["b"]
+
+    assert jvp(function, (at,), (turned,))[1].item() == 1.0
+    assert linearize(function, at)[1](turned).item() == 1.0
+    _, pull = vjp(lambda x: {"a": 10 * x, "b": x}, one)
+    assert pull(turned)[0].item() == 1.0
+
+
+def test_dicts_of_any_class_stay_what_they_are():
+    given = defaultdict(list, a=X)
+    found = grad(lambda p: (p["a"] ** 2).sum())(given)
+    close(found["a"], 2 * X.numpy())
+    assert type(found) is defaultdict and found["b"] == []
 
 
 def test_products_can_be_differentiated():

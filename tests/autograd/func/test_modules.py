@@ -98,6 +98,7 @@ def test_an_ensemble_is_one_call_with_stacked_parameters():
         ([], "at least one module"),
         ([nn.Linear(1, 1), nn.Tanh()], "one class"),
         ([nn.Linear(1, 1), nn.Linear(2, 1)], "of one shape"),
+        ([nn.Sequential(linear()), nn.Sequential(linear(), linear())], "'1.weight' must be in all"),
         ([nn.Linear(1, 1), nn.Linear(1, 1).requires_grad_(False)], "requires grad in some"),
     ],
 )

@@ -143,6 +143,23 @@ def test_choices_at_random_have_their_probabilities():
 
 
 @pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: F.threshold(x, 0.5, 7.0), F.hardsigmoid, F.hardswish, F.hardshrink, F.softshrink,
+        F.tanhshrink, F.rrelu,
+    ],
+)  # fmt: skip
+def test_nan_stays_nan(function):
+    assert function(T.tensor([np.nan, 1.0])).isnan().tolist() == [True, False]
+
+
+def test_hardswish_has_slopes_at_infinity():
+    x = T.tensor([np.inf, -np.inf, 1e200], dtype=T.float64, requires_grad=True)
+    F.hardswish(x).sum().backward()
+    assert x.grad.tolist() == [1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: F.glu(T.ones(2, 3)), "must be even, but dimension -1 is size 3"),

@@ -8,6 +8,7 @@ from scipy import special, stats
 
 import autograd as T
 from autograd import nn
+from autograd.strict import strict_cuda
 
 F = nn.functional
 rng = np.random.default_rng(0)
@@ -223,3 +224,17 @@ def test_what_does_not_fit_is_told(call, error, message):
 def test_weights_are_buffers():
     loss = nn.BCEWithLogitsLoss(pos_weight=t(WEIGHT))
     assert set(loss.state_dict()) == {"pos_weight"} and not list(loss.parameters())
+
+
+def test_numbers_are_checked_where_they_lie():
+    found = []
+    with strict_cuda():
+        for device in ("cpu", "cuda:1"):  # which is not current of itself
+            p, target, x, v = (t(one, device=device) for one in (P, TARGET, X, VARIANCE))
+            both = F.binary_cross_entropy(p, target), F.gaussian_nll_loss(x, target, v)
+            found.append([one.item() for one in both])
+            with pytest.raises(RuntimeError, match=r"lie in \[1.05.*, 1.95.*\]"):
+                F.binary_cross_entropy(0 * p + t([1.05, 1.5, 1.95], device=device), target)
+            with pytest.raises(ValueError, match="negative"):
+                F.gaussian_nll_loss(x, target, -v / 2)
+    assert found[0] == found[1]

@@ -143,6 +143,12 @@ def test_layers_call_their_functions_and_reduce():
     assert T.equal(nn.CosineSimilarity(0)(x, y), F.cosine_similarity(x, y, 0))
 
 
+def test_an_infinite_distance_does_not_count_where_the_other_one_is_asked_for():
+    near, far = T.tensor([1.0]), T.tensor([-1.0])
+    assert F.hinge_embedding_loss(T.tensor([np.inf]), near).item() == np.inf
+    assert F.hinge_embedding_loss(T.tensor([np.inf]), far).item() == 0.0
+
+
 X = T.ones(4, 3)
 
 

@@ -1,4 +1,4 @@
-"""Layers that make tensors of their own make them on the device of their input."""
+"""Layers that make tensors of their own make them on the device of their input, current or not."""
 
 import pytest
 
@@ -57,11 +57,11 @@ def test_values_and_gradients_are_those_of_the_host(name):
     with strict_cuda():
         there = make()
         there.load_state_dict(state)
-        there.cuda()
-        y = x.detach().cuda().requires_grad_()
+        there.cuda(1)  # which is not current of itself
+        y = x.detach().cuda(1).requires_grad_()
         found = call(there, y)
         ours = T.grad((found**2).sum(), [y, *there.parameters()], materialize_grads=True)
-        assert found.is_cuda and all(one.is_cuda for one in ours)
+        assert {str(one.device) for one in (found, *ours)} == {"cuda:1"}
         results = [one.detach().cpu().numpy() for one in (found, *ours, *there.buffers())]
     for one, other in zip(results, (expected, *gradients, *host.buffers()), strict=True):
         assert (one == other.detach().numpy()).all()

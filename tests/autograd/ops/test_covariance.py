@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autograd as T
+from autograd.strict import strict_cuda
 from autograd.testing import OpCase, check_op
 
 SHAPES = [((3, 6),), ((1, 4),), ((5,),)]
@@ -40,6 +41,15 @@ def test_a_weight_counts_as_repeating_the_observation():
     x = T.tensor(np.random.default_rng(1).normal(size=(2, 6)))
     repeated = x.repeat_interleave(T.tensor(F), 1)
     np.testing.assert_allclose(T.cov(x, fweights=T.tensor(F)).numpy(), T.cov(repeated).numpy())
+
+
+def test_weights_may_lie_on_a_device_that_is_not_current():
+    x = T.tensor(np.random.default_rng(0).normal(size=(3, 6)))
+    weights = {"fweights": T.tensor(F), "aweights": T.tensor(A)}
+    expected = T.cov(x, **weights).tolist()
+    with strict_cuda():
+        there = {name: weight.to("cuda:1") for name, weight in weights.items()}
+        assert T.cov(x.to("cuda:1"), **there).tolist() == expected
 
 
 def test_one_variable_and_integers():

@@ -8,6 +8,7 @@ import scipy.linalg
 
 import autograd as T
 from autograd import linalg
+from autograd.ops import decompositions
 from autograd.testing import OpCase, check_op
 
 SQUARE = [((3, 3),), ((2, 3, 3),)]
@@ -97,6 +98,37 @@ def test_only_the_triangle_is_read(upper, unitriangular):
     matrix = np.triu(a) if upper else np.tril(a)
     matrix = matrix - np.diag(np.diag(matrix)) + np.eye(3) if unitriangular else matrix
     np.testing.assert_allclose(right @ matrix, b.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.complex128])
+@pytest.mark.parametrize("upper", [True, False])
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize(("of_a", "of_b"), [((40, 40), (2, 40, 3)), ((2, 1, 40, 40), (3, 40, 40))])
+def test_large_triangles_are_solved_as_small_ones(kind, upper, left, of_a, of_b, monkeypatch):
+    rng = np.random.default_rng(3)
+    a = T.tensor((rng.normal(size=of_a) / 40 + np.eye(40)).astype(kind), requires_grad=True)
+    b = T.tensor(rng.normal(size=of_b).astype(kind), requires_grad=True)
+
+    def found():
+        right = b if left else b.mT
+        x = linalg.solve_triangular(a, right, upper=upper, left=left)
+        return [x, *T.grad((x * x.conj()).real.sum(), [a, b])]
+
+    by_lapack = found()
+    monkeypatch.setattr(decompositions, "_SMALL", 40)
+    for one, other in zip(by_lapack, found(), strict=True):
+        assert one.dtype == kind
+        np.testing.assert_allclose(
+            one.detach().numpy(), other.detach().numpy(), atol=1e4 * np.finfo(kind).eps
+        )
+
+
+def test_a_triangle_with_a_0_on_its_diagonal_is_refused():
+    for size in (3, 40):
+        with pytest.raises(linalg.LinAlgError, match="the diagonal has a 0.*Singular matrix"):
+            linalg.solve_triangular(T.ones(size, size).triu(1), T.ones(size, 1), upper=True)
+    with pytest.raises(RuntimeError, match=r"B \[4, 3\]; expected dimension -2 .* to have size 3"):
+        linalg.solve_triangular(T.eye(3), T.ones(4, 3), upper=True)
 
 
 def test_the_q_of_lapacks_reflections():

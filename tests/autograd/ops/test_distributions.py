@@ -87,6 +87,13 @@ def test_ends_of_the_domains():
     assert math.isnan(values(lambda y: special.xlog1py(0, y), math.nan)[0])
 
 
+def test_logit_takes_integers_and_bools():
+    for dtype in (T.uint8, T.int64, T.bool):
+        found = T.logit(T.tensor([0, 1], dtype=dtype))
+        assert found.tolist() == [-math.inf, math.inf] and found.dtype == T.get_default_dtype()
+    assert math.isnan(T.logit(T.tensor(200, dtype=T.uint8)).item())
+
+
 def test_logit_is_the_inverse_of_sigmoid_and_stops_at_its_limits():
     x = T.tensor([-3.0, 0.0, 5.0], dtype=T.float64)
     np.testing.assert_allclose(T.logit(T.sigmoid(x)).numpy(), x.numpy(), atol=1e-13)
@@ -148,3 +155,20 @@ def test_no_tangent_in_the_first_argument_is_lost_inside_of_a_map():
         np.testing.assert_allclose(found.numpy(), density, rtol=1e-13)
     with pytest.raises(RuntimeError, match="derivative for the first argument"):
         jacfwd(lambda a: vmap(T.igamma)(a, a.detach()))(a)
+
+
+def test_densities_of_large_parameters_do_not_overflow():
+    a, x = T.tensor([200.0, 500.0, 200.0]).double(), T.tensor([200.0, 480.0, 1.0]).double()
+    found = vmap(grad(T.igamma, 1))(a, x)
+    np.testing.assert_allclose(found, scipy.stats.gamma.pdf(x, a), rtol=1e-12)
+    np.testing.assert_allclose(vmap(grad(T.igammac, 1))(a, x), -found.numpy(), rtol=0)
+
+
+def test_densities_at_0_have_all_their_derivatives():
+    a = T.tensor([1.0, 2.0, 3.0, 4.5]).double()
+    for order, expected in enumerate([[1, 0, 0, 0], [-1, 1, 0, 0], [1, -2, 1, 0]], 1):
+        function = T.igamma
+        for _ in range(order):
+            function = grad(function, 1)
+        found = vmap(function, in_dims=(0, None))(a, T.tensor(0.0).double())
+        assert found.tolist() == expected

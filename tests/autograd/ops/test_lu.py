@@ -6,6 +6,7 @@ import scipy.linalg
 
 import autograd as T
 from autograd import linalg
+from autograd.ops import lu
 from autograd.testing import OpCase, check_op
 
 SQUARE = [((3, 3),), ((2, 3, 3),), ((1, 1),)]
@@ -51,6 +52,26 @@ def test_the_product_is_the_matrix(shape, kind):
     assert lower.shape[-1] == upper.shape[-2] == rank
     np.testing.assert_array_equal(lower.tril().numpy(), lower.numpy())
     assert (lower.abs() <= 1 + 1e-15).all() or kind is np.complex128
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("shape", [(40, 40), (2, 50, 40), (40, 50), (0, 40, 40)])
+def test_large_matrices_are_decomposed_as_small_ones(shape, kind, monkeypatch):
+    x = np.random.default_rng(2).normal(size=shape).astype(kind)
+    found = linalg.lu_factor(T.tensor(x))
+    monkeypatch.setattr(lu, "_SMALL", 100)
+    expected = linalg.lu_factor(T.tensor(x))
+    assert found.LU.dtype == kind and found.pivots.dtype == np.int32
+    assert found.pivots.tolist() == expected.pivots.tolist()
+    tolerance = 1e3 * np.finfo(kind).eps
+    np.testing.assert_allclose(found.LU.numpy(), expected.LU.numpy(), rtol=0, atol=tolerance)
+
+
+def test_a_large_singular_matrix_has_factors_as_well():
+    x = np.ones((40, 40))
+    p, lower, upper = linalg.lu(T.tensor(x))
+    np.testing.assert_array_equal((p @ lower @ upper).numpy(), x)
+    assert linalg.lu(T.tensor(x * np.nan)).U.isnan().any()
 
 
 def test_the_pivots_are_lapacks():

@@ -289,6 +289,18 @@ def test_xlogy_in_every_shape_dtype_layout_and_device():
     check_op(XLOGY)
 
 
+@pytest.mark.parametrize("function", [autograd.xlogy, autograd.special.xlog1py])
+@pytest.mark.parametrize("other", [[1, 2], 2.0, [True, True]])
+def test_what_is_of_no_larger_kind_does_not_widen_x_log_y(function, other):
+    x = autograd.tensor([1.0, 2.0], dtype=autograd.float32)
+    try:
+        autograd.set_default_dtype(autograd.float64)
+        y = autograd.tensor(other)
+        assert function(x, y).dtype == function(y, x).dtype == autograd.float32
+    finally:
+        autograd.set_default_dtype(autograd.float32)
+
+
 def test_xlogy_where_x_is_zero():
     y = leaf([0.0, -1.0, math.inf, 2.0, math.nan])
     x = leaf(np.zeros(5))
@@ -304,6 +316,20 @@ def test_xlogy_where_x_is_zero():
     )
     with pytest.raises(TypeError, match="at least one argument must be Tensor"):
         autograd.xlogy(1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "shift"), [(autograd.xlogy, 0.0), (autograd.special.xlog1py, 1.0)]
+)
+def test_the_slope_of_x_log_y_where_x_is_zero_is_the_logarithm(function, shift):
+    y = leaf(np.array([0.5, 2.0, 1e-300, 0.0, -1.0, math.inf]) - shift)
+    x = leaf(np.zeros(6))
+    (slope,) = autograd.grad(function(x, y).sum(), x, create_graph=True)
+    (mixed,) = autograd.grad(slope[:2].sum(), y)
+    numbers = y.detach().numpy() + shift
+    expected = [*np.log(numbers[:2]), math.log(numbers[2]) if numbers[2] > 0 else 0.0, 0, 0, 0]
+    np.testing.assert_allclose(slope.detach().numpy(), expected, rtol=1e-15)
+    assert mixed.tolist() == [2.0, 0.5, 0.0, 0.0, 0.0, 0.0]
 
 
 def test_heaviside_takes_the_value_at_zero_from_its_second_argument():

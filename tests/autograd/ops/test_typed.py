@@ -61,6 +61,7 @@ def test_types_that_are_none_are_refused(usual_dtype):
 
 def test_a_tensor_of_sizes():
     assert T.Tensor(2, 3).shape == (2, 3) and T.Tensor(4).shape == (4,)
+    assert T.Tensor(4, requires_grad=True).requires_grad
     assert T.Tensor(1, 2, 3, 4).dtype == T.get_default_dtype()
     assert T.nn.Parameter(T.Tensor(2, 3)).requires_grad
     with pytest.raises(TypeError, match="sizes that are integers"):

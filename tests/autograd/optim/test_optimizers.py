@@ -762,6 +762,25 @@ def test_maximize_climbs_what_minimizing_the_negative_climbs(make):
     np.testing.assert_array_equal(up, trajectory(lambda p: make(p, **options), sign=-1.0))
 
 
+@pytest.mark.parametrize("make", [*ALL, optim.Rprop, optim.LBFGS])
+def test_one_number_moves_as_a_vector_of_it_does(make):
+    found = []
+    for shape in ((), (1,)):
+        p = T.full(shape, 0.3, dtype=T.float64, requires_grad=True)
+        optimizer = make([p], lr=0.01)
+
+        def closure(p=p, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = ((p - 2) ** 4).sum()
+            loss.backward()
+            return loss
+
+        for _ in range(4):
+            optimizer.step(closure)
+        found.append(p.item())
+    assert found[0] == found[1] != 0.3
+
+
 def test_rprop_uphill_is_rprop_of_the_negative():
     up = trajectory(lambda p: optim.Rprop(p, maximize=True))
     np.testing.assert_array_equal(up, trajectory(optim.Rprop, sign=-1.0))

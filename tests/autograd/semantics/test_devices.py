@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 
 import numpy as np
@@ -189,3 +190,51 @@ def test_a_cupy_that_cannot_be_imported_says_why(monkeypatch, tmp_path):
 def test_a_gpu_goes_by_the_name_cuda():
     with pytest.raises(devices.DeviceError, match="unknown device type 'gpu'.*'cuda' or 'cuda:0'"):
         devices.as_device("gpu")
+
+
+def made(device):
+    return T.tensor([1.0, -2.0, 3.0], device=device, requires_grad=True)
+
+
+def stepped(device):
+    parameter = made(device)
+    optimizer = T.optim.Adam([parameter], lr=0.1)
+    parameter.grad = T.ones(3, device=device)
+    optimizer.step()
+    optimizer.load_state_dict(optimizer.state_dict())
+    optimizer.step()
+    return parameter
+
+
+def cast(device):
+    layer = T.nn.Linear(3, 1, device=device)
+    return layer.double().float().to(T.float64).type(T.float32).weight.new_ones(3)
+
+
+def refused(device):
+    with (
+        T.autograd.set_detect_anomaly(True),
+        pytest.raises(RuntimeError, match="returned nan values"),
+    ):
+        (made(device) * 0).sqrt().mul(0).div(0).sum().backward()
+    return T.ones(3, device=device)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        lambda device: copy.deepcopy(made(device)),
+        stepped,
+        cast,
+        refused,
+        lambda device: made(device) * (-2.0 in made(device)),
+        lambda device: T.where(made(device).detach() > 0)[0],
+        lambda device: made(device) * T.equal(made(device), made(device)),
+        lambda device: made(device) * T.allclose(made(device), made(device)),
+    ],
+)
+def test_what_lies_on_a_device_that_is_not_current_is_handled_there(found):
+    expected = found("cpu").tolist()
+    with strict_cuda():
+        there = found("cuda:1")
+        assert str(there.device) == "cuda:1" and there.tolist() == expected

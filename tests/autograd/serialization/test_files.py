@@ -171,6 +171,14 @@ def test_tensors_go_to_their_device_or_where_map_location_says():
         T.load(file, lambda tensor, place: 3)
 
 
+def test_an_error_of_the_callers_function_is_none_of_the_file():
+    def refuses(tensor, place):
+        raise LookupError(f"no place for {place}")
+
+    with pytest.raises(LookupError, match="^no place for cpu$"):
+        again([T.ones(2)], map_location=refuses)
+
+
 # ---- refusals
 
 

@@ -37,6 +37,18 @@ def test_clip_grad_norm_scales_to_the_norm():
     assert nn.utils.clip_grad_norm_([nn.Parameter(T.ones(1))], 1.0).item() == 0
 
 
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [(0, 2.0), (1, 14.0), (3, 434 ** (1 / 3)), ("inf", 7.0), (-math.inf, 3.0)],
+)
+def test_norms_of_any_order(order, expected):
+    many = [nn.Parameter(T.zeros(2)), nn.Parameter(T.zeros(()))]
+    many[0].grad, many[1].grad = T.tensor([3.0, -4.0]), T.tensor(7.0)
+    total = nn.utils.clip_grad_norm_(many, expected / 2, order)
+    assert total.item() == pytest.approx(expected, rel=1e-6)
+    assert many[1].grad.item() == pytest.approx(3.5, rel=1e-5)
+
+
 def test_clip_refuses_a_norm_that_is_not_finite():
     many = parameters()
     set_grads(many)

@@ -48,14 +48,23 @@ def test_a_weight_is_computed_from_its_original():
 def test_further_ones_come_after_those_there_are():
     layer = nn.Linear(2, 2)
     weight = layer.weight.detach().clone()
-    for _ in range(2):
-        parametrize.register_parametrization(layer, "weight", Doubled())
+    parametrize.register_parametrization(layer, "weight", Doubled())
     assert T.equal(layer.weight, weight)
-    assert T.equal(layer.parametrizations.weight.original, weight / 4)
+    parametrize.register_parametrization(layer, "weight", Doubled())
+    assert T.equal(layer.parametrizations.weight.original, weight / 2)
+    assert T.equal(layer.weight, 2 * weight)
     layer.weight = T.ones(2, 2)
     assert layer.parametrizations.weight.original.tolist() == [[0.25] * 2] * 2
     parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)
     assert layer.weight.tolist() == [[0.25] * 2] * 2
+
+
+def test_one_with_an_inverse_may_come_after_one_without():
+    layer = nn.Linear(2, 2)
+    parametrize.register_parametrization(layer, "weight", Symmetric())
+    expected = 2 * layer.weight
+    parametrize.register_parametrization(layer, "weight", Doubled())
+    assert T.equal(layer.weight, expected)
 
 
 def test_a_buffer_stays_a_buffer():
@@ -76,6 +85,16 @@ def test_inside_of_cached_a_tensor_is_computed_once():
             assert layer.weight is first
         assert layer.weight is first
     assert layer.weight is not first
+
+
+def test_inside_of_cached_no_layer_is_taken_for_one_that_is_gone():
+    with parametrize.cached():
+        for value in range(20):
+            layer = nn.Linear(1, 1)
+            nn.init.constant_(layer.weight, value)
+            parametrize.register_parametrization(layer, "weight", Symmetric())
+            assert layer.weight.item() == value
+            del layer
 
 
 def test_a_recorded_function_sees_that_they_come_and_go():

@@ -215,6 +215,17 @@ def test_rows_read_at_once_come_as_row_by_row(options):
         assert found[0][0] != found[0][1]
 
 
+@pytest.mark.parametrize("kind", [np.array, T.tensor, list])
+def test_an_order_may_be_an_array(kind):
+    numbers = [6, 0, 3, 1]
+    found = DataLoader(TensorDataset(Y), 2, sampler=kind(numbers))
+    assert [batch.tolist() for (batch,) in found] == [numbers[:2], numbers[2:]]
+    found = DataLoader(TensorDataset(Y), batch_sampler=kind([numbers[:2], numbers[2:]]))
+    assert [batch.tolist() for (batch,) in found] == [numbers[:2], numbers[2:]]
+    with pytest.raises(ValueError, match="leave out shuffle, sampler and batch_sampler"):
+        DataLoader(IterableDataset(), batch_sampler=kind([numbers]))
+
+
 def test_a_subset_is_read_at_once_as_well():
     for indices in ([4, 1, 0, 6], T.tensor([4, 1, 0, 6]), np.array([4, 1, 0, 6])):
         expected = lists(DataLoader(Subset(RowByRow(), indices), batch_size=3))
