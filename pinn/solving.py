@@ -21,6 +21,7 @@ from pinn.diagnosis import (
     ProblemWarning,
     UnsolvedWarning,
     check_run,
+    eased,
     in_natural_units,
     jumps,
     lacks_inflow,
@@ -29,6 +30,7 @@ from pinn.diagnosis import (
     recovery,
     scaled_residuals,
     solved_by_zero,
+    thinnest,
     unsolved,
     untrained,
     with_noise,
@@ -365,6 +367,9 @@ def _chosen(
     """Return the run with what was left open: units of outputs and losses, and the model."""
     experiment, decisions = in_natural_units(asked, fixed_model=isinstance(start, Solution))
     chosen = with_model(experiment, start is not None, tell)
+    if chosen.decisions and start is None and not chosen.interrupted:
+        experiment, by_way = eased(chosen.experiment)
+        chosen = chosen._replace(experiment=experiment, decisions=(*chosen.decisions, *by_way))
     return chosen._replace(decisions=(*decisions, *chosen.decisions))
 
 
@@ -459,7 +464,8 @@ def _judged(
         apart = fresh.losses(result.theta)
         stated = experiment.problem, experiment.sampling, experiment.weighting
         rest = _not_solved(experiment, result)
-        hints = [rest or unsolved(residual, can_be_windowed(*stated))]
+        thin = thinnest(experiment.problem)
+        hints = [rest or unsolved(residual, can_be_windowed(*stated), thin)]
         # Of sums that share is known with the nodes of training alone.
         large = any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks)
         if (large or fresh.is_of_other_sums) and not rest:

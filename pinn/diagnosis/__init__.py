@@ -3,6 +3,7 @@
 from pinn.diagnosis.bands import standard_errors, with_noise
 from pinn.diagnosis.check import BlockCheck, Check, StageCheck, check_run
 from pinn.diagnosis.diagnose import Diagnosis, doctor
+from pinn.diagnosis.easing import eased
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import CAUSES, Change, Finding
 from pinn.diagnosis.homogeneous import solved_by_zero
@@ -14,10 +15,12 @@ from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.diagnosis.recovery import recovery, untrained
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
+from pinn.diagnosis.thin_layers import thinnest
 
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
-    "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "in_natural_units",
-    "jumps", "lacks_inflow", "overfitted", "preflight", "recovery", "scaled_residuals",
-    "solved_by_zero", "standard_errors", "unsolved", "untrained", "with_noise",
+    "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "eased",
+    "in_natural_units", "jumps", "lacks_inflow", "overfitted", "preflight", "recovery",
+    "scaled_residuals", "solved_by_zero", "standard_errors", "thinnest", "unsolved", "untrained",
+    "with_noise",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ import numpy as np
 
 from pinn.diagnosis.linear import Leaf, Linear, is_local, linear
 from pinn.diagnosis.orders import parts_of
+from pinn.diagnosis.thin_layers import TOO_THIN, Thin
 from pinn.equations.leaves import At, Derivative, Laplacian
 from pinn.equations.values import ModelValues
 from pinn.residuals import Interior, Residual, Source, judged
@@ -62,10 +63,12 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
     return {name: share for name, share in found.items() if share is not None}
 
 
-def unsolved(residuals: Mapping[str, float], windows: bool = False) -> str | None:
+def unsolved(
+    residuals: Mapping[str, float], windows: bool = False, thin: Thin | None = None
+) -> str | None:
     """Return a sentence where some of the scaled residuals are large, else None.
 
-    windows: whether the problem can go through windows of time.
+    windows: whether the problem can go through windows of time. thin: its thinnest layer.
     Large is 0.04 and more. Of 56 runs on 14 problems, two seeds each, cut short or not
     (Lotka-Volterra and van der Pol to T = 10 and 20, advection with c = 5, 30 and 50, Burgers,
     heat, wave, Poisson, Helmholtz, convection-diffusion, oscillator), 37 ended with a relative
@@ -76,11 +79,16 @@ def unsolved(residuals: Mapping[str, float], windows: bool = False) -> str | Non
     if not large:
         return None
     shown = ", ".join(f"{name} ({value:.2g})" for name, value in large.items())
+    easier = "a continuation from easier constants"
+    if thin is not None and thin.width < TOO_THIN:
+        easier = f"a continuation from thicker layers (here they are {thin.width:.1g} of the domain"
+        if not thin.constant:
+            easier += "; write the small factor as a constant, and it is gone through by itself"
+        easier += ")"
     return (
         "the problem does not seem to be solved: relative to the size of its terms, the residual "
         f"of {shown} is large, {LARGE:g} or more; more training, more points,"
-        f"{' windows of time,' * windows} a continuation from easier constants or other weights "
-        "may help"
+        f"{' windows of time,' * windows} {easier} or other weights may help"
     )
 
 

@@ -17,12 +17,15 @@ from pinn.problem import Problem
 _FACTOR = 2.0
 # A width that changes by less than this power of a constant is none of its making.
 _LEAST_POWER = 0.25
+TOO_THIN = 1 / 200
+"""Thinner layers than this share of the domain are not found from the start of a network: the
+residual is small too where the solution jumps elsewhere, or does not meet a condition."""
 
 
 class Thin(NamedTuple):
     """The width of the thinnest layer of a problem, as a share of the domain, and its constant.
 
-    The width is proportional to constant**power.
+    The width is proportional to constant**power; "" and 0 where no constant makes it.
     """
 
     width: float
@@ -31,7 +34,7 @@ class Thin(NamedTuple):
 
 
 def thinnest(problem: Problem) -> Thin | None:
-    """Return the thinnest layer of a steady problem that one of its constants makes, or None.
+    """Return the thinnest layer that a steady problem's terms of highest order make, or None.
 
     In a layer the terms of highest order, of size a_m, balance one of lower order, of size a_j:
     its width w has a_m / w^m = a_j / w^j. Sizes are slopes of the equations in the derivatives of
@@ -52,7 +55,7 @@ def thinnest(problem: Problem) -> Thin | None:
         if other is not None:
             found.append(Thin(width, name, math.log(other / width) / math.log(_FACTOR)))
     best = max(found, key=lambda one: abs(one.power), default=None)
-    return best if best is not None and abs(best.power) >= _LEAST_POWER else None
+    return best if best is not None and abs(best.power) >= _LEAST_POWER else Thin(width, "", 0.0)
 
 
 def _with_constant(problem: Problem, name: str, value: float) -> Problem:

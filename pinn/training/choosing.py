@@ -14,7 +14,6 @@ from pinn.models import AutoModel, Windows
 from pinn.objective.weighting import Fixed
 from pinn.schema.errors import DeclarationError
 from pinn.training.course import Decision
-from pinn.training.easing import eased
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import judging_points
 from pinn.training.marching import can_be_windowed
@@ -140,9 +139,7 @@ def _by_trial(experiment: Experiment, auto: AutoModel, tell: Tell) -> Chosen:
         width = _worth(experiment, budget, tried, best)
     said = _said(tried, best, late)
     if not best.left < resolved:
-        chosen = _trained(experiment, auto, said, in_windows)
-        found, eased_by = eased(chosen.experiment)
-        return Chosen(found, (*chosen.decisions, *eased_by))
+        return _trained(experiment, auto, said, in_windows)
     found = replace(
         _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind),
         continuation={},

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pinn
+from pinn.diagnosis.scaled_residual import unsolved
 from pinn.diagnosis.thin_layers import thinnest
 
 
@@ -49,11 +50,29 @@ def test_terms_of_a_plane_are_taken_together():
     ("u_xxxx - k*u", {"k": 1e9}),  # waves of a beam, whose symbol is xi^4
     ("u_xx + a", {"a": 1e-6}),  # a source
     ("a*u_x + u", {"a": 1e-6}),  # of first order
-    ("1e-3*u_xx - u_x", {"a": 2.0}),  # no constant of its own
     ("u_x*where(x > 2, sqrt(x - 2), -1)**0.5 + a*u_xx", {"a": 1e-3}),  # no number
 ])  # fmt: skip
 def test_there_is_none(equation, constants):
     assert thinnest(steady(equation, constants)) is None
+
+
+def test_a_number_in_the_equation_makes_one_too():
+    found = thinnest(steady("1e-3*u_xx - u_x", {"a": 2.0}))
+    np.testing.assert_allclose(found.width, 1e-3, rtol=1e-6)
+    assert (found.constant, found.power) == ("", 0.0)
+
+
+def test_what_is_unsolved_is_told_of_it():
+    large = {"e": 0.5}
+    by_number = thinnest(steady("1e-3*u_xx - u_x", {}))
+    assert "0.001 of the domain; write the small factor as a constant" in unsolved(
+        large, False, by_number
+    )
+    by_constant = thinnest(steady("eps*u_xx - u_x", {"eps": 1e-3}))
+    assert "thicker layers (here they are 0.001 of the domain) or" in unsolved(
+        large, False, by_constant
+    )
+    assert "from easier constants or" in unsolved(large)
 
 
 def test_there_is_none_in_time():

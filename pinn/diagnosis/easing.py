@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pinn.diagnosis.thin_layers import Thin, thinnest
+from pinn.diagnosis.thin_layers import TOO_THIN, Thin, thinnest
+from pinn.models import MLP
 from pinn.schema.errors import DeclarationError
+from pinn.training.auto import Auto
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
-# Thinner layers than this share of the domain are not found from the start of a network: the
-# residual is small too where the solution jumps elsewhere, or does not meet a condition.
-_TOO_THIN = 1 / 200
 # The width that training begins with, and how much thinner the layer is from one to the next.
 _WIDE, _STEP = 0.1, 10**0.5
 # What is left to the last step is no step of its own.
@@ -21,14 +20,18 @@ _LEAST_STEP = 1.5
 def eased(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ...]]:
     """Return an experiment that goes through thicker layers first, where its own are too thin.
 
-    That is where a constant makes them so in a steady problem, and no continuation is given. As it
-    is for problems with unknown coefficients, which would follow those of the thicker layers.
+    That is where a constant makes them so in a steady problem, layers of a network are trained, and
+    neither stages nor a continuation are given. As it is for problems with unknown coefficients,
+    which would follow those of the thicker layers.
     """
     problem = experiment.problem
-    if experiment.continuation or problem.parameters or problem.fields or problem.families:
+    given = experiment.continuation or not isinstance(experiment.training, Auto)
+    if given or problem.parameters or problem.fields or problem.families:
+        return experiment, ()
+    if not isinstance(experiment.model, MLP):
         return experiment, ()
     thin = thinnest(problem)
-    if thin is None or thin.width > _TOO_THIN:
+    if thin is None or thin.width > TOO_THIN or not thin.constant:
         return experiment, ()
     values = _values(thin, problem.constants[thin.constant])
     try:

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import pinn
+from pinn.diagnosis.easing import eased
 from pinn.training import choosing
-from pinn.training.choosing import with_model
-from pinn.training.easing import eased
 from pinn.training.experiment import Experiment
 
 
@@ -22,7 +21,7 @@ def experiment(equation="-eps*u_xx + u_x - 1", eps=1e-4, **given):
         pinn.Interval("x", 0, 1), ["u"], {"e": equation}, [pinn.Dirichlet("u", 0)],
         constants={"eps": eps}, parameters=given.pop("parameters", ()),
     )  # fmt: skip
-    return Experiment(problem, **given)
+    return Experiment(problem, **{"model": pinn.MLP()} | given)
 
 
 def test_the_layer_of_each_value_is_a_root_of_ten_thinner_than_the_one_before():
@@ -47,14 +46,21 @@ def test_nothing_is_gone_through(asked):
     assert eased(asked) == (asked, ())
 
 
-def test_the_choice_of_a_model_says_so():
-    chosen = with_model(experiment())
-    assert isinstance(chosen.experiment.model, pinn.MLP)
-    assert chosen.experiment.continuation["eps"][0] == pytest.approx(0.1)
-    assert [one.what.split(":")[0] for one in chosen.decisions] == ["model", "continuation"]
+def test_what_is_chosen_says_so():
+    asked = experiment(model=pinn.AutoModel())
+    found = pinn.check(asked.problem, pinn.AutoModel())
+    assert found.continuation["eps"][0] == pytest.approx(0.1)
+    assert [said.split(":")[0] for said in found.decided][-2:] == ["model", "continuation"]
+
+
+@pytest.mark.parametrize("given", [
+    {"model": pinn.RandomFeatures(50)},
+    {"model": pinn.MLP(), "training": [pinn.Adam(steps=5)]},
+])  # fmt: skip
+def test_what_is_given_is_left_as_it_is(given):
+    assert eased(experiment(**given))[1] == ()
 
 
 def test_what_features_resolve_needs_none():
-    chosen = with_model(experiment("-eps*u_xx + u - 1", 1.0))
-    assert isinstance(chosen.experiment.model, pinn.RandomFeatures)
-    assert not chosen.experiment.continuation
+    thick = experiment("-eps*u_xx + u - 1", 1.0, model=pinn.AutoModel())
+    assert not pinn.check(thick.problem, pinn.AutoModel()).continuation
