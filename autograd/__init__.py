@@ -88,6 +88,7 @@ from .ops.trapezoid import *
 from .ops.typed import *
 from .ops.vander import *
 from .plan.compiled import compile
+from .plan.lanes.eager import install as _install_vector_code
 from .plan.number_of_points import MixesPoints
 from .plan.trace import TraceError
 from .random import Generator, get_rng_state, manual_seed, seed, set_rng_state
@@ -98,6 +99,7 @@ from .tensor import METHODS, Size, Tensor
 from .threads import get_num_threads, set_num_threads
 
 _keep_freed_memory()
+_install_vector_code()
 publish(globals())
 publish_methods(METHODS)
 
