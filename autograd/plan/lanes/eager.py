@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from collections.abc import Callable
 from functools import cache, partial
@@ -36,6 +37,33 @@ def install() -> None:
     sine, cosine = REGISTRY["sin"].on_host, REGISTRY["cos"].on_host
     REGISTRY["sin_slope"].on_host = lambda x, _: cosine(x)
     REGISTRY["cos_slope"].on_host = lambda x, _: np.negative(sine(x))
+    for name, inner, made in (
+        ("sigmoid", "exp", _sigmoid), ("silu", "exp", _silu), ("gelu", "erfc", _gelu),
+    ):  # fmt: skip
+        op = REGISTRY[name]
+        op.on_host = _made_of(REGISTRY[inner].on_host, made, partial(op.forward, np))
+
+
+def _made_of(inner: _Function, made: Callable, plain: Callable) -> Callable:
+    return lambda x: made(inner, x) if inner.holds(x) else plain(x)
+
+
+def _sigmoid(exp: Callable, x: np.ndarray) -> np.ndarray:
+    out = exp(np.negative(x))
+    np.add(out, 1, out=out)
+    return np.reciprocal(out, out=out)
+
+
+def _silu(exp: Callable, x: np.ndarray) -> np.ndarray:
+    out = _sigmoid(exp, x)
+    return np.multiply(out, x, out=out)
+
+
+def _gelu(erfc: Callable, x: np.ndarray) -> np.ndarray:
+    """Compute x times the distribution function, by erfc, which is accurate in the left tail."""
+    out = erfc(x * np.asarray(-math.sqrt(0.5), x.dtype))
+    np.multiply(out, 0.5, out=out)
+    return np.multiply(out, x, out=out)
 
 
 class _Function:
@@ -44,12 +72,15 @@ class _Function:
     def __init__(self, name: str, plain: Callable) -> None:
         self._name, self._plain = name, plain
 
+    def holds(self, x: Any) -> bool:
+        """Return whether vector code is faster for an array."""
+        many = x.size >= _MANY and x.dtype.char in "fd"
+        return many and _compiled(self._name, x.dtype) is not None
+
     def __call__(self, x: Any) -> Any:
-        if x.size < _MANY or x.dtype.char not in "fd":
+        if not self.holds(x):
             return self._plain(x)
         run = _compiled(self._name, x.dtype)
-        if run is None:
-            return self._plain(x)
         if not x.flags.forc:
             x = np.ascontiguousarray(x)
         out = np.empty_like(x)

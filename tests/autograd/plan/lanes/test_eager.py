@@ -43,6 +43,15 @@ def test_values_are_those_of_numpy_to_rounding(name, dtype):
     np.testing.assert_allclose(found, expected, rtol=20 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", ["sigmoid", "silu", "gelu"])
+def test_what_is_made_of_them(name, dtype):
+    x = numbers(name, (_MANY, 3), dtype)
+    found, expected = REGISTRY[name].on_host(x.T), plain(name, x.T.astype(np.float64))
+    assert found.dtype == x.dtype
+    np.testing.assert_allclose(found, expected, rtol=20 * np.finfo(dtype).eps)
+
+
 @pytest.mark.parametrize("count", [_MANY - 1, _MANY, _MANY + 1, _MANY + 7, _MANY + 8, 3 * _MANY])
 def test_no_number_is_left_out(count):
     x = numbers("tanh", count)
@@ -77,7 +86,7 @@ def test_the_argument_is_left_as_it_is():
     np.testing.assert_array_equal(x, before)
 
 
-@pytest.mark.parametrize("name", ["sin", "cos", "tanh", "erf"])
+@pytest.mark.parametrize("name", ["sin", "cos", "tanh", "erf", "sigmoid"])
 def test_three_derivatives(name):
     x = T.tensor(numbers(name, _MANY), requires_grad=True)
     few = x.detach()[:50].clone().requires_grad_()
