@@ -199,6 +199,9 @@ CASES = {
     "avg_pool": lambda x, t: last(F.avg_pool1d(three(x, t), 2, 1, 1) ** 2),
     "fft": lambda x, t: last(T.fft.irfft(T.fft.rfft(three(x, t)) * T.fft.fft(three(t, x))[:, :2])),
     "solve": lambda x, t: last(T.linalg.solve(matrices(x, t), three(x, t).reshape(N, 3, 1))),
+    "solve_triangular": lambda x, t: last(T.linalg.solve_triangular(
+        matrices(x, t), three(x, t).reshape(N, 3, 1), upper=True
+    )),
     "inv": lambda x, t: last(T.linalg.inv(matrices(x, t))),
     "det": lambda x, t: T.linalg.det(matrices(x, t)).reshape(-1, 1) / 1000,
     "det of 4 by 4": lambda x, t: T.linalg.det(
