@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from .graph import AccumulateGrad, Node
 from .tensor import Tensor, made_of
@@ -35,6 +36,16 @@ class saved_tensors_hooks:  # noqa: N801 - the field's name
     def __exit__(self, *exc: object) -> None:
         _hooks.stack.pop()
         _entered.pop()
+
+
+@contextmanager
+def no_hooks() -> Iterator[None]:
+    """Leave out the hooks that are open in this thread, but for those that are entered inside."""
+    stack, _hooks.stack = _hooks.stack, []
+    try:
+        yield
+    finally:
+        _hooks.stack = stack
 
 
 class SavedTensor:

@@ -301,7 +301,8 @@ def _fill(name: str, result: Any, out: Any, inputs: tuple) -> None:
 
 def _overlap_in_part(tensor: Tensor, out: Tensor) -> bool:
     """Return whether two contiguous tensors share some memory, without being the same elements."""
-    if not tensor.is_contiguous() or not out.is_contiguous() or tensor.device != out.device:
+    rows = tensor._data.flags.c_contiguous and out._data.flags.c_contiguous
+    if not rows or tensor.device != out.device:
         return False
     start, out_start = tensor.data_ptr(), out.data_ptr()
     if start == out_start and tensor.shape == out.shape:

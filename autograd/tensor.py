@@ -193,6 +193,8 @@ class Tensor(Operations):
 
     def is_contiguous(self) -> bool:
         """Return whether the elements lie in memory in row-major order without gaps."""
+        if modes.state.tracer is not None:
+            return modes.state.tracer.answer(self, ".is_contiguous()")
         return bool(self._data.flags.c_contiguous)
 
     def element_size(self) -> int:
@@ -357,6 +359,8 @@ class Tensor(Operations):
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor, None for leaves."""
+        if modes.state.tracer is not None:
+            modes.state.tracer.check_graph(self)
         if self._view is not None:
             self._sync()
         return self._node
@@ -364,11 +368,15 @@ class Tensor(Operations):
     @property
     def is_leaf(self) -> bool:
         """Whether no recorded operation made this tensor."""
+        if modes.state.tracer is not None:
+            return modes.state.tracer.answer(self, ".is_leaf")
         return self.grad_fn is None
 
     @property
     def requires_grad(self) -> bool:
         """Whether operations on this tensor are recorded."""
+        if modes.state.tracer is not None:
+            return modes.state.tracer.answer(self, ".requires_grad")
         if self._view is not None:
             self._sync()
         return self._requires_grad
@@ -376,7 +384,9 @@ class Tensor(Operations):
     @requires_grad.setter
     def requires_grad(self, flag: bool) -> None:
         flag = bool(flag)
-        if self.grad_fn is not None:
+        if self._view is not None:
+            self._sync()
+        if self._node is not None:
             if not flag:
                 raise RuntimeError(
                     "you can only change requires_grad flags of leaf variables; to use a computed "
@@ -441,10 +451,14 @@ class Tensor(Operations):
         if self._grad is None and self.requires_grad and self._node is not None:
             if not self._retains_grad:
                 warnings.warn(NON_LEAF_GRAD, UserWarning, stacklevel=2)
+        if modes.state.tracer is not None:
+            return modes.state.tracer.answer(self, ".grad")
         return self._grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
+        if modes.state.tracer is not None:
+            modes.state.tracer.check_gradient(self)
         if value is None:
             self._grad = None
             return

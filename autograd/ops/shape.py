@@ -607,4 +607,4 @@ def clone(x: Tensor) -> Tensor:
 @method
 def contiguous(x: Tensor) -> Tensor:
     """Return `x` itself when its memory is row-major without gaps, else such a copy."""
-    return x if x.is_contiguous() else clone_op(x, layout="C")
+    return x if x._data.flags.c_contiguous else clone_op(x, layout="C")

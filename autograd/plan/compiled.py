@@ -27,6 +27,7 @@ from .forms import (
     Unfit,
     differ_in_floats,
     frozen,
+    places_again,
     put_together,
     taken_apart,
 )  # fmt: skip
@@ -49,17 +50,18 @@ def compile(  # noqa: A001 - the field's name
     """Return `fn`, a function of tensors, as one that is recorded at its first call and replayed.
 
     fn        any function, with `grad` inside or not: a loss, a gradient, a residual. It takes
-              tensors and lists, tuples and dicts of them, and returns the same. It is recorded
-              once for each value of its other arguments and of the numbers and texts that it, and
-              the functions and methods that it calls, read from around themselves, also in
-              lists and tuples, as attributes (`self.weight`, an argument's too) and as entries of
-              dicts (`weights["wall"]`) that a text of theirs names. A float among the arguments
-              that changes, a weight say, is read at each call from then on, as tensors are, where
-              `fn` only adds, multiplies, divides and raises to powers with it; pass others that
-              change often as tensors. Tensors, arrays and other objects count by which they are.
-              What is written into a tensor is seen, and into an array of up to 8 KiB; into larger
-              ones, or what is reached by a computed name, is not. What it does besides (it prints,
-              or counts its calls) happens when it is recorded, up to three times, and not again.
+              tensors and lists, tuples (named ones too) and dicts of them, and returns the same. It
+              is recorded once for each value of its other arguments and of the numbers and texts
+              that it, and the functions, methods and layers that it calls, read from around
+              themselves, also in lists and tuples, as attributes (`self.weight`, an argument's too)
+              and as entries of dicts (`weights["wall"]`) that a text of theirs names. A float among
+              the arguments that changes, a weight say, is read at each call from then on, as
+              tensors are, where `fn` only adds, multiplies, divides and raises to powers with it;
+              pass others that change often as tensors. Tensors, arrays and other objects count by
+              which they are. What is written into a tensor is seen, and into an array of up to 8
+              KiB; into larger ones, or what is reached by a computed name, is not. What it does
+              besides (it prints, or counts its calls) happens when it is recorded, up to three
+              times, and not again.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -95,7 +97,9 @@ class _Taken:
     """Arguments, taken apart.
 
     roots    by names, the function and the objects among them, which are looked through.
-    leaves   their tensors; points and numbers, which of these are points, and floats that are read.
+    leaves   their tensors, each once; points and numbers, which of these are points, and floats
+             that are read. called, the arguments that they are of. places, by their ids, where in
+             them tensors are.
     form     all else.
     """
 
@@ -103,6 +107,8 @@ class _Taken:
     leaves: list[Tensor] = field(default_factory=list)
     points: list[int] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+    called: list[str] = field(default_factory=list)
+    places: dict[int, int] = field(default_factory=dict)
     form: Any = None
 
 
@@ -295,7 +301,7 @@ class Compiled:
                 self._say_what_is_not_seen(around)
                 found = Recorded(
                     self._of_tensors(taken.form), taken.points, self._name, self._threads,
-                    self._executor, numbers=taken.numbers,
+                    self._executor, numbers=taken.numbers, called=taken.called,
                 )  # fmt: skip
             if found is not None:
                 keep(recorded.known, key, found)
@@ -324,8 +330,10 @@ class Compiled:
             first = len(taken.leaves)
             form = self._form_of(name, value, taken, name in read, instance)
             parts.append((name, form))
+            taken.called += [name] * (len(taken.leaves) - first)
             if name in self._points:
-                taken.points += range(first, len(taken.leaves))
+                taken.points += [*range(first, len(taken.leaves)), *places_again(form)]
+        taken.points = sorted(set(taken.points))
         taken.form = dict, tuple(parts)
         beside = next((t.device for t in taken.leaves if t.device != CPU), CPU)
         for k in taken.numbers:
@@ -421,7 +429,7 @@ class Compiled:
             return Same(part) if part is instance is not None else frozen(part)
 
         try:
-            return taken_apart(value, leaves, freeze)
+            return taken_apart(value, leaves, taken.places, freeze)
         except Unfit as kind:
             raise TypeError(
                 f"{self._name}: argument {name!r} is of type {kind}; a compiled function takes "
@@ -434,7 +442,7 @@ class Compiled:
         fn, signature = self.fn, self._signature
 
         def of_tensors(leaves: list[Tensor], _: Tensor) -> Any:
-            given = inspect.BoundArguments(signature, put_together(form, iter(leaves)))
+            given = inspect.BoundArguments(signature, put_together(form, leaves))
             return fn(*given.args, **given.kwargs)
 
         return of_tensors

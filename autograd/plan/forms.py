@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,13 @@ from .symbolic import SymbolicFloat
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _TENSOR, _NUMBER = "tensor", "number"  # the place of one in a form
+
+
+@dataclass(frozen=True)
+class Again:
+    """The place of a tensor that has another one already, as which of the leaves it is."""
+
+    position: int
 
 
 class Unfit(TypeError):
@@ -114,26 +122,49 @@ def plain(value: Any) -> Frozen:
 
 
 def taken_apart(
-    value: Any, leaves: list[Tensor], freeze: Callable[[Any], Frozen | Itself | Same | Read]
+    value: Any,
+    leaves: list[Tensor],
+    places: dict[int, int],
+    freeze: Callable[[Any], Frozen | Itself | Same | Read],
 ) -> Hashable:
     """Append the tensors of a value to `leaves`, and return its form: all else that there is.
 
-    freeze: what is made of a part that is no tensor, list, tuple or dict; may raise Unfit. What it
-    makes a Read of is a tensor of `leaves` too.
+    places: where in `leaves` tensors are, by their ids. One that is there twice is one leaf, as
+    the function may ask which they are, and take gradients in it. freeze: what is made of a part
+    that is no tensor, list, tuple or dict; may raise Unfit. What it makes a Read of is a tensor of
+    `leaves` too.
     """
     if isinstance(value, Tensor):
+        position = places.setdefault(id(value), len(leaves))
+        if position != len(leaves):
+            return Again(position)
         leaves.append(value)
         return _TENSOR
     kind = type(value)
-    if kind is list or kind is tuple:
-        return kind, tuple([taken_apart(part, leaves, freeze) for part in value])
+    if kind is list or kind is tuple or _is_named(kind):
+        return kind, tuple([taken_apart(part, leaves, places, freeze) for part in value])
     if kind is dict:
-        return kind, tuple([(k, taken_apart(v, leaves, freeze)) for k, v in value.items()])
+        return kind, tuple([(k, taken_apart(v, leaves, places, freeze)) for k, v in value.items()])
     part = freeze(value)
     if isinstance(part, Read):
         leaves.append(part.tensor)
         return _NUMBER
     return part
+
+
+def _is_named(kind: type) -> bool:
+    """Return whether it is the class of a named tuple."""
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def places_again(form: Any) -> Iterator[int]:
+    """Give which leaves a form has again that had a place before."""
+    if isinstance(form, Again):
+        yield form.position
+    elif isinstance(form, tuple):
+        kind, parts = form
+        for part in parts:
+            yield from places_again(part[1] if kind is dict else part)
 
 
 def differ_in_floats(one: Any, other: Any) -> bool:
@@ -152,15 +183,22 @@ def _but_for_floats(form: Any) -> Any:
     return kind, [_but_for_floats(part) for part in parts]
 
 
-def put_together(form: Any, leaves: Iterator[Tensor]) -> Any:
+def put_together(form: Any, leaves: Sequence[Tensor]) -> Any:
     """Return a value of a form with such tensors in it; while recording."""
+    return _put(form, leaves, iter(leaves))
+
+
+def _put(form: Any, leaves: Sequence[Tensor], following: Iterator[Tensor]) -> Any:
     if form is _TENSOR:
-        return next(leaves)
+        return next(following)
     if form is _NUMBER:
-        return SymbolicFloat(next(leaves))
+        return SymbolicFloat(next(following))
+    if isinstance(form, Again):
+        return leaves[form.position]
     if isinstance(form, _KEPT):
         return form.value
     kind, parts = form
     if kind is dict:
-        return {key: put_together(part, leaves) for key, part in parts}
-    return kind([put_together(part, leaves) for part in parts])
+        return {key: _put(part, leaves, following) for key, part in parts}
+    found = [_put(part, leaves, following) for part in parts]
+    return kind._make(found) if _is_named(kind) else kind(found)

@@ -21,6 +21,7 @@ from ..graph import leaves_behind, nodes_behind
 from ..ops.registry import cast
 from ..tensor import Tensor, writes_to
 from .chunks import Chunked
+from .facts import Answers, Fact
 from .forms import Unfit, plain, put_together, taken_apart
 from .number_of_points import MixesPoints, check_chunk, check_repeats, difference
 from .over_points import Result, results_over_points
@@ -51,7 +52,8 @@ class Recorded:
     It returns tensors, and lists, tuples and dicts of them with numbers and texts. points: the
     positions of the arguments that have a row a point. joined: whether each result has, and is
     otherwise to be added up over chunks, () without points; None where that is yet to be found.
-    numbers: the positions of the arguments that the function is given as floats.
+    numbers: the positions of the arguments that the function is given as floats. called: the names
+    of the arguments.
     """
 
     def __init__(
@@ -63,9 +65,10 @@ class Recorded:
         executor: str,
         joined: Sequence[bool] | None = None,
         numbers: Sequence[int] = (),
+        called: Sequence[str] = (),
     ) -> None:
         self.fn, self.points, self.name, self.joined = fn, tuple(points), name, joined
-        self.numbers = tuple(numbers)
+        self.numbers, self.called = tuple(numbers), tuple(called)
         self.threads, self.executor = threads, executor
         self._plans: dict[Hashable, Plan] = {}
         self._lock = threading.Lock()
@@ -73,6 +76,7 @@ class Recorded:
         self._asks_for: dict[Hashable, frozenset[int]] = {}
         self.recordings = 0  # that were made
         self._in_a_row = 0  # of them for forms that were not met before
+        self._renewed = 0  # in a row
 
     def __call__(self, leaves: list[Tensor]) -> Any:
         self._check_lengths(leaves)
@@ -88,7 +92,7 @@ class Recorded:
             plan = self._plan_for(leaves)
         if self.joined is None:  # products take gradients of what their seeds are no part of
             plan.check_apart(leaves)
-        return put_together(plan.form, iter(_Replay.apply(plan, *leaves, *plan.parameters)))
+        return put_together(plan.form, _Replay.apply(plan, *leaves, *plan.parameters))
 
     def _plan_for(self, leaves: list[Tensor]) -> Plan:
         """Return the recording for the form of these arguments."""
@@ -98,8 +102,10 @@ class Recorded:
         ))  # fmt: skip
         with self._lock:
             plan = self._plans.get(key)
+            is_current = plan is not None and plan.is_current(leaves)
             self._say_how_often(plan is None)
-            if plan is None or not plan.is_current():
+            self._say_how_often_renewed(plan is not None and not is_current)
+            if not is_current:
                 plan = Plan(self, leaves)
                 self.recordings += 1
             keep(self._plans, key, plan)
@@ -116,6 +122,18 @@ class Recorded:
             'compile(..., points="x"), and their number may change from call to call',
             RuntimeWarning, stacklevel=5,
         )  # fmt: skip
+
+    def _say_how_often_renewed(self, is_renewed: bool) -> None:
+        """Warn, once, where a tensor that is read has another `.grad`, say, at each call."""
+        self._renewed = self._renewed + 1 if is_renewed else 0
+        if self._renewed == _OFTEN:
+            warnings.warn(
+                f"{self.name} was recorded {_OFTEN} times in a row as what it asks of tensors "
+                "besides their numbers (.grad, .requires_grad, .stride()) was another each time; a "
+                "recording takes as long as many calls: pass a gradient that it reads as an "
+                "argument",
+                RuntimeWarning, stacklevel=5,
+            )  # fmt: skip
 
     def _check_lengths(self, leaves: list[Tensor]) -> None:
         lengths = {k: leaves[k]._data.shape[:1] for k in self.points}
@@ -139,8 +157,9 @@ class _Trace(NamedTuple):
 
     used: which arguments the results have a gradient in. behind: the leaves that they have one in.
     inner: the arguments in which it takes gradients itself. asked: all tensors in which it does.
-    differentiated: the arguments of whose functions it takes gradients. made: its inputs and what
-    was computed from them, arrays by their ids, as far as they are still there.
+    differentiated: the arguments of whose functions it takes gradients. facts: what it was told of
+    tensors of others. made: its inputs and what was computed from them, arrays by their ids, as far
+    as they are still there.
     """
 
     program: Program
@@ -151,6 +170,7 @@ class _Trace(NamedTuple):
     inner: tuple[int, ...]
     asked: list[Tensor]
     differentiated: frozenset[int]
+    facts: list[Fact]
     made: Mapping[int, Any]
 
     def reads_of(self, earlier: _Trace) -> list:
@@ -188,6 +208,7 @@ class Plan:
         self.grad_mode = modes.is_grad_enabled()
         self._lock = threading.RLock()
         self._requires_grad = tuple(t._requires_grad for t in leaves)
+        self._answers = [Answers(t) for t in leaves]
         self._points = recorded.points
         # what is no row a point is copied to a place that stays, so that programs stay bound
         self._places = {k: _place_for(t) for k, t in enumerate(leaves) if k not in self._points}
@@ -195,6 +216,8 @@ class Plan:
         self._probes: tuple | None = None  # recordings with few points, which all others are like
         self._checked, self._numbers = 0, set[int]()  # up to so many points they are, and for these
         self._results = self._record(leaves)
+        asked = [k for k, answers in enumerate(self._answers) if answers.were_asked_for]
+        self._asked = [(k, self._answers[k]) for k in asked]
         kinds = ["rows" if one.joined else "sum" for one in self._results]
         self._value = self._chunked(lambda rows: self._of_chunk(rows)[1], kinds)
         self._with_gradients: dict[tuple, Chunked] = {}
@@ -238,6 +261,7 @@ class Plan:
         self._differentiated = traced.differentiated
         behind = set(map(id, traced.behind))
         self.used = (*traced.used, *(id(t) in behind for t in self.parameters))
+        self._facts = traced.facts
         self._flags = [(weakref.ref(t), t._requires_grad) for t in known]
 
     def _check_many(self, tensors: Sequence[Tensor], points: int) -> None:
@@ -272,16 +296,16 @@ class Plan:
             argument = leaves[k]
             if not targets or argument._edge() is None:
                 continue
-            twice = any(argument is t for j, t in zip(arguments, targets, strict=False) if j != k)
-            if argument._node is None and not twice:
+            is_read = any(argument is t for t in captured)  # and is another leaf as an argument
+            if argument._node is None and not is_read:
                 continue
             behind = set(nodes_behind(argument._node.edges)) if argument._node is not None else ()
-            if twice or any(edge[0] in behind for edge in edges if edge is not None):
+            if is_read or any(edge[0] in behind for edge in edges if edge is not None):
                 raise TraceError(
-                    f"{self.recorded.name}: an argument of shape {list(argument.shape)} was "
-                    "computed from a tensor in which the function takes gradients itself, and as "
-                    "an argument it would not depend on that any more. Compute it inside of the "
-                    "function, or pass its detach() if it is to be a constant"
+                    f"{self.recorded.name}: an argument of shape {list(argument.shape)} is a "
+                    "tensor in which the function takes gradients itself, or computed from one, "
+                    "and as an argument it would not depend on that any more. Compute it inside of "
+                    "the function, or pass its detach() if it is to be a constant"
                 )
 
     def _check_form(self, expected: Hashable, found: Hashable) -> None:
@@ -291,25 +315,37 @@ class Plan:
                 "numbers of points; a number that depends on them has to be a tensor"
             )
 
-    def is_current(self) -> bool:
-        """Return whether the tensors that are read still require gradients, or still do not."""
-        return all(
-            tensor is None or tensor._requires_grad == flag
-            for tensor, flag in ((reference(), flag) for reference, flag in self._flags)
+    def is_current(self, leaves: list[Tensor]) -> bool:
+        """Return whether the tensors that are read still require gradients, or still do not.
+
+        And whether they, and the arguments, are as they were in what else was asked of them.
+        """
+        return (
+            self.is_told_the_same()
+            and all(answers.are_those_of(leaves[k]) for k, answers in self._asked)
+            and all(
+                tensor is None or tensor._requires_grad == flag
+                for tensor, flag in ((reference(), flag) for reference, flag in self._flags)
+            )
         )
+
+    def is_told_the_same(self) -> bool:
+        """Return whether the tensors that it reads would answer as they did, of `.grad` say."""
+        return all(fact.is_true() for fact in self._facts)
 
     def _trace(self, leaves: list[Tensor]) -> _Trace:
         inputs = [
             Tensor(copied(t._data), flag)
             for t, flag in zip(leaves, self._requires_grad, strict=True)
         ]
-        forms, asked, inside, made = [], [], set(), []
+        forms, asked, inside, made, facts = [], [], set(), [], []
 
         def fn(*given: Tensor) -> list[Tensor]:
             tensors, form = self._called(list(given), _number_beside(leaves, 1.0))
             forms.append(form)
             asked.extend(modes.state.tracer.asked)
             made.append(modes.state.tracer.made)
+            facts.extend(modes.state.tracer.facts.values())
             edges = [t._edge() for t in modes.state.tracer.asked_of]
             inside.update(map(id, leaves_behind(edges)))
             return tensors
@@ -325,7 +361,8 @@ class Plan:
         return _Trace(
             program, outputs, *forms, tuple(id(t) in known for t in inputs), behind,
             tuple(k for k, t in enumerate(inputs) if id(t) in targets), asked,
-            frozenset(k for k, t in enumerate(inputs) if id(t) in inside), *made,
+            frozenset(k for k, t in enumerate(inputs) if id(t) in inside),
+            [fact for fact in facts if fact.tensor() is not None], *made,
         )  # fmt: skip
 
     def _settled(self, leaves: list[Tensor]) -> _Trace:
@@ -371,12 +408,25 @@ class Plan:
         return _points_first(traced.program, sorted(self._points))
 
     def _trace_few(self, leaves: list[Tensor], count: int) -> _Trace:
-        """Record with so many points; what is raised says so, as its shapes are of these."""
+        """Record with so many points; what is raised says so, as its shapes are of these.
+
+        MixesPoints where an argument has as many rows as the points and is not named as these are.
+        """
         try:
             return self._trace(_few_points(leaves, self._points, count))
         except TraceError:
             raise
         except Exception as error:
+            unnamed = self._unnamed(leaves)
+            if unnamed and isinstance(error, (RuntimeError, ValueError, IndexError)):
+                points = dict.fromkeys(self.recorded.called[k] for k in self._points)
+                named = ", ".join(f'"{one}"' for one in [*points, unnamed])
+                raise MixesPoints(
+                    f"{self.recorded.name}: argument {unnamed!r} has as many rows as the points "
+                    f"have, {len(leaves[self._points[0]])}, and is not named as they are: compile "
+                    f"with points=({named}) where it has a row a point. What is recorded first of "
+                    f"all with {count} points has said: {error}"
+                ) from error
             error.add_note(
                 f"{self.recorded.name} was being recorded with {count} points, first of all: what "
                 "else has a row a point has to be an argument that `points` names too, and what "
@@ -385,13 +435,21 @@ class Plan:
             )
             raise
 
+    def _unnamed(self, leaves: list[Tensor]) -> str | None:
+        """Return the first argument that has a row a point and is not named as one that has."""
+        rows = leaves[self._points[0]]._data.shape[:1]
+        beside = (k for k in range(len(self.recorded.called)) if k not in self._points)
+        alike = (self.recorded.called[k] for k in beside if leaves[k]._data.shape[:1] == rows)
+        return next(alike, None)
+
     def _called(self, leaves: list[Tensor], share: Tensor) -> tuple[list[Tensor], Hashable]:
         """Return the tensors that the function returns, and the form around them."""
         tensors: list[Tensor] = []
-        for leaf in leaves:
+        for leaf, answers in zip(leaves, self._answers, strict=True):
             modes.state.tracer.remember(leaf._data)
+            modes.state.tracer.stand_in(leaf, answers)
         try:
-            form = taken_apart(self.recorded.fn(leaves, share), tensors, plain)
+            form = taken_apart(self.recorded.fn(leaves, share), tensors, {}, plain)
         except Unfit as kind:
             raise TypeError(
                 f"{self.recorded.name} returned {kind}; a compiled function returns tensors, "
@@ -549,6 +607,12 @@ def _written(tensors: Sequence[Tensor], plan: Plan) -> tuple[list, list]:
 
 def _check_unwritten(plan: Plan, counts: list, memory: list) -> None:
     """Raise RuntimeError where values would be computed again from other numbers."""
+    if not plan.is_told_the_same():
+        raise RuntimeError(
+            f"{plan.recorded.name}: .grad or .requires_grad of a tensor that it reads has changed "
+            "since it was called, and this gradient computes its values again: it would be that "
+            "of another function. Call backward first, or call the function again"
+        )
     moved = any(t._data is not array for t, array in zip(plan.parameters, memory, strict=True))
     if moved or any(tuple(now) != then for now, then in counts):
         raise RuntimeError(

@@ -37,7 +37,7 @@ _MAPPINGS = (dict, MappingProxyType)
 # Attributes that are looked into whatever the texts name: of all, and of what stands for others.
 _ALWAYS = (
     "training", "__wrapped__", "forward", "_forward_pre_hooks", "_forward_hooks",
-    "_backward_pre_hooks", "_backward_hooks",
+    "_backward_pre_hooks", "_backward_hooks", "_computed",
 )  # fmt: skip
 _HELD = {UserDict: ("data",), UserList: ("data",), ChainMap: ("maps",)}
 _WRAPPING = {
@@ -59,6 +59,10 @@ _NOT_CALLED = {
 }  # fmt: skip
 
 
+# Methods of the library's layers that no call of them runs.
+_NOT_IN_CALLS = _NOT_CALLED | {"extra_repr", "reset_parameters", "_reset_parameters"}
+
+
 def surroundings(
     roots: Roots, own: Iterable[str] = (), last: Surroundings | None = None
 ) -> Surroundings:
@@ -67,10 +71,11 @@ def surroundings(
     Looked into are, from `roots` on: what functions find in their closures and modules; attributes
     of objects, modules and classes and entries of dicts that the text of any of these functions
     names (of a dict of which it names none, all); lists and tuples; of networks all parameters,
-    buffers and whether they are in training mode; and the functions and methods that are met on the
-    way, but for those of the library and of packages that have nothing of it. Numbers, texts and
-    small arrays count by value, all that is not looked into by which object it is. Writing into a
-    large array is not seen. Nothing of it is kept alive but numbers, texts, types and code.
+    buffers, whether they are in training mode and what layers of the library are set to; and the
+    functions and methods that are met on the way, but for those of the library and of packages that
+    have nothing of it. Numbers, texts and small arrays count by value, all that is not looked into
+    by which object it is. Writing into a large array is not seen. Nothing of it is kept alive but
+    numbers, texts, types and code.
 
     own   the names of what is left out, as the function writes it itself.
     last  what was found for the same roots or for others like them; it comes back where nothing
@@ -232,7 +237,8 @@ class _Search:
         held = getattr(value, "__dict__", {})
         if hasattr(value, "__dict__") and not isinstance(value, type):
             always = next((of for kind, of in _HELD.items() if isinstance(value, kind)), ())
-            asked = self._names | self._texts | dict.fromkeys((*_ALWAYS, *always))
+            settings = _settings_of(kind) if isinstance(value, Module) else {}
+            asked = self._names | self._texts | dict.fromkeys((*_ALWAYS, *always)) | settings
             named = [one for one in asked if one in held]
             yield reading.attributes, (tuple(named), len(held)), [f"{name}.{one}" for one in named]
         if isinstance(value, Module) and all(table in held for table in TABLES):
@@ -290,6 +296,29 @@ def _named(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str,
             for found, within in zip((names, texts, loaded), _named(constant), strict=True):
                 found |= dict.fromkeys(within)
     return tuple(names), tuple(texts), tuple(loaded)
+
+
+def _settings_of(kind: type) -> dict[str, None]:
+    """Return the names of attributes that the library's own layers read when they are called.
+
+    kind: a class of the library, or one of a user's that is made from it.
+    """
+    return {name: None for one in kind.__mro__ for name in _named_by_layer(one)}
+
+
+@lru_cache(maxsize=1024)
+def _named_by_layer(kind: type) -> tuple[str, ...]:
+    """Return the names in the text of a class of the library's layers; none for other classes.
+
+    Their parameters, buffers and parts are read whatever the names.
+    """
+    if kind is Module or not _file_of(kind.__module__).startswith(_ITSELF):
+        return ()
+    functions = (
+        _function_in(value) for name, value in vars(kind).items() if name not in _NOT_IN_CALLS
+    )
+    names = {one: None for each in functions if each for one in _named(each.__code__)[0]}
+    return tuple(name for name in names if name not in TABLES)
 
 
 def _of_class(

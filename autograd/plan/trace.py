@@ -11,8 +11,10 @@ import numpy as np
 
 from .. import devices, modes
 from ..ops.registry import Op
+from ..saved import no_hooks
 from ..tensor import Tensor
-from .program import COMPUTED, INPUT, Argument, Captured, Instruction, Program, Value
+from .facts import Answers, Fact, answer
+from .program import COMPUTED, CONSTANT, INPUT, Argument, Captured, Instruction, Program, Value
 
 # The arguments of recordings, and what they have computed from their inputs, as far as it is still
 # there: arrays by their ids.
@@ -53,6 +55,8 @@ class Tracer:
         self.asked_of: list[Tensor] = []  # and of what
         self.created: set[int] = set()  # arrays of numbers that were made here, by their ids
         self.shared: dict[int, Tensor] = {}  # by arrays that others have too, whose they are
+        self.answers: dict[int, Answers] = {}  # by the ids of what stands for arguments
+        self.facts: dict[tuple[int, str], Fact] = {}  # of tensors that were not made here
         self.looked_at_number = False  # that may be another one at a replay (symbolic.py)
         # tensors that were met, by whose memory they have
         self.holders: defaultdict[int, list[weakref.ref[Tensor]]] = defaultdict(list)
@@ -128,6 +132,38 @@ class Tracer:
         self.shared.setdefault(id(tensor._data), tensor)
         self.kept.append(tensor._data)
 
+    def stand_in(self, tensor: Tensor, answers: Answers) -> None:
+        """Hear that a tensor stands for an argument, which is what the function asks."""
+        self.answers[id(tensor)] = answers
+        self.kept.append(tensor)
+
+    def answer(self, tensor: Tensor, what: str) -> Any:
+        """Return what a tensor answers to something besides its numbers: `.grad`, say.
+
+        That of what was made here is always the same; that of others may be another at a replay.
+        """
+        answers = self.answers.get(id(tensor))
+        if answers is not None and what != ".requires_grad":  # as each recording has it
+            return answers.to(what, tensor)
+        if not self._is_new(tensor) and tensor.__dispatch__ is None:
+            self.facts[id(tensor), what] = Fact.of(tensor, what)
+        return answer(tensor, what)
+
+    def _is_new(self, tensor: Tensor) -> bool:
+        """Return whether a tensor was made here, or is an input."""
+        value = self.values.get(id(tensor._data))
+        return id(tensor._data) in self.created or (value is not None and value.kind != CONSTANT)
+
+    def check_gradient(self, tensor: Tensor) -> None:
+        """Refuse to set the gradient of an argument, or of a tensor that was not made here."""
+        if id(tensor) in self.answers or not self._is_new(tensor):
+            self.refuse_write("setting .grad", "Do that outside of it")
+
+    def check_graph(self, tensor: Tensor) -> None:
+        """Refuse to give the node of an argument, which has none here."""
+        if not self.answer(tensor, ".is_leaf") and id(tensor) in self.answers:
+            self.refuse("grad_fn of an argument")
+
     def may_replace(self, tensor: Tensor) -> bool:
         """Return whether a write into a tensor is an operation: its memory is nobody else's.
 
@@ -184,7 +220,8 @@ def trace(
         tracer.add_input(tensor, name)
     modes.state.tracer = tracer
     try:
-        results = list(fn(*inputs))
+        with no_hooks():  # which are for what is saved at this call, and not at all replays
+            results = list(fn(*inputs))
     finally:
         modes.state.tracer = None
     if tracer.looked_at_number:

@@ -12,6 +12,7 @@ from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from enum import Enum
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -314,9 +315,8 @@ def test_an_argument_made_of_one_in_which_it_takes_gradients_is_refused(points):
     """It would be a constant there: the slope of d x^3 would be 3 d x^2, without d' x^3."""
     x = places(20)
     compiled = T.compile(_slope, points=points)
-    for d in (x * (1 - x), x):
-        with pytest.raises(T.TraceError, match=r"Compute it inside .*, or pass its detach\(\)"):
-            compiled(d, x)
+    with pytest.raises(T.TraceError, match=r"Compute it inside .*, or pass its detach\(\)"):
+        compiled(x * (1 - x), x)
     fixed = (x * (1 - x)).detach()
     close([compiled(fixed, x).item()], [_slope(fixed, x).item()])
     other = places(20)
@@ -337,8 +337,27 @@ def test_an_argument_that_is_beside_what_gradients_are_taken_of_may_be_made_of_a
 def test_an_argument_made_of_a_captured_tensor_in_which_it_takes_gradients_is_refused():
     x = places(4)
     compiled = T.compile(lambda d: _slope(d, x))
-    with pytest.raises(T.TraceError, match="takes gradients itself"):
-        compiled(x**2)
+    for d in (x**2, x):
+        with pytest.raises(T.TraceError, match="takes gradients itself"):
+            compiled(d)
+
+
+@pytest.mark.parametrize("points", [(), "d", ("d", "x")])
+def test_an_argument_that_is_given_twice_is_one(points):
+    """The slope of x^4 is 4 x^3, where d and x are the same, and that of it in x is 12 x^2."""
+    x = places(20)
+    slope = T.compile(_slope, points=points)(x, x)
+    close([slope.item()], [(4 * x**3).sum().item()])
+    close([T.grad(slope, x)[0].numpy()], [(12 * x**2).detach().numpy()])
+
+
+def test_whether_arguments_are_the_same():
+    compiled = T.compile(lambda x, y: x * 2 if x is y else x * 3)
+    x, y = T.ones(2), T.ones(2)
+    for pair, factor in (((x, x), 2), ((x, y), 3), ((y, y), 2)):
+        assert compiled(*pair).tolist() == [factor] * 2
+    one, other = T.compile(lambda x: [x.sin()] * 2)(x)
+    assert one is other
 
 
 def test_arguments_that_depend_on_each_other_are_fine_where_no_gradient_is_taken_inside():
@@ -1410,6 +1429,53 @@ def test_what_the_first_call_makes_of_its_argument_stays():
         compiled(T.arange(3.0))
     x = T.tensor([1.0, 5.0, 6.0])
     assert compiled(x).item() == ((x - 1.0) ** 2).sum().item()
+
+
+class Pair(NamedTuple):
+    value: object
+    factor: float
+
+
+def test_named_tuples_are_given_and_come_back_as_they_are():
+    x = T.tensor([3.0, -4.0], requires_grad=True)
+    ordered = T.compile(lambda x: T.sort(x))(x)
+    assert ordered.values.tolist() == [-4.0, 3.0] and ordered.indices.tolist() == [1, 0]
+    assert type(ordered) is type(T.sort(x))
+    compiled = T.compile(lambda pair: Pair(pair.value * pair.factor, pair.factor))
+    for factor in (2.0, 3.0, 4.0):
+        found = compiled(Pair(x, factor))
+        assert isinstance(found, Pair) and found.value.tolist() == [3 * factor, -4 * factor]
+        assert T.grad(found.value.sum(), x)[0].tolist() == [factor] * 2
+    assert found.factor == 4.0
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: T.topk(x, 2), lambda x: T.kthvalue(x, 2), lambda x: T.median(x, 0),
+    lambda x: T.mode(x, 0), lambda x: T.cummax(x, 0), T.aminmax,
+    lambda x: T.linalg.slogdet(T.diag(x)),
+])  # fmt: skip
+def test_named_tuples_of_the_library_come_back(function):
+    x = T.tensor([3.0, 1.0, 2.0])
+    found, expected = T.compile(function)(x), function(x)
+    assert type(found) is type(expected)
+    close(*([part.numpy() for part in pair] for pair in (found, expected)))
+
+
+@pytest.mark.parametrize("count", [5, 10, 37])
+def test_an_argument_with_a_row_a_point_that_is_not_named_is_said(count):
+    compiled = T.compile(lambda x, weight: (x * weight[:, None]).sum(0), points="x")
+    said = rf"argument 'weight' has as many rows as the points have, {count}.*\(\"x\", \"weight\"\)"
+    with pytest.raises(ValueError, match=said) as found:
+        compiled(T.ones(count, 2), T.ones(count))
+    assert "The size of tensor a" in str(found.value.__cause__)
+
+
+def test_hooks_of_saved_tensors_around_the_first_call_are_no_part_of_the_recording():
+    x = T.tensor([1.0, 2.0], dtype=T.float64, requires_grad=True)
+    compiled = T.compile(lambda x: (x.sin() * x).sum())
+    with T.autograd.graph.saved_tensors_hooks(lambda t: t * 2, lambda t: t):
+        compiled(x)
+    close([T.grad(compiled(x), x)[0].numpy()], [(x.sin() + x * x.cos()).detach().numpy()])
 
 
 def test_arguments_of_ever_other_shapes_are_told_once():
