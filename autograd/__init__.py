@@ -26,6 +26,7 @@ from . import (
     quasirandom,
     random,
     special,
+    testing,
     utils,
 )
 from .checkpoint import checkpoint
@@ -47,6 +48,8 @@ from .modes import (
     set_detect_anomaly,
     set_grad_enabled,
 )
+from .nn.dropout import torch_dropout as dropout
+from .nn.functional import cosine_similarity
 from .ops.activations import *
 from .ops.arithmetic import *
 from .ops.arrange import *
@@ -54,6 +57,7 @@ from .ops.bessel import i0
 from .ops.cast import *
 from .ops.compare import *
 from .ops.complex import *
+from .ops.convolution import *
 from .ops.counts import *
 from .ops.covariance import *
 from .ops.create import *
@@ -75,6 +79,7 @@ from .ops.mask import *
 from .ops.matmul import *
 from .ops.matrix_exp import *
 from .ops.norm import *
+from .ops.older import *
 from .ops.order import *
 from .ops.piecewise import *
 from .ops.reduce import *
@@ -87,11 +92,20 @@ from .ops.softmax import *
 from .ops.trapezoid import *
 from .ops.typed import *
 from .ops.vander import *
+from .ops.windows import *
 from .plan.compiled import compile
 from .plan.lanes.eager import install as _install_vector_code
 from .plan.number_of_points import MixesPoints
 from .plan.trace import TraceError
-from .random import Generator, get_rng_state, manual_seed, seed, set_rng_state
+from .printing import set_printoptions
+from .random import (
+    Generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from .saved import saved_tensors_hooks
 from .serialization import load, save
 from .signature import publish, publish_methods
@@ -112,4 +126,5 @@ short, int, long = dtypes.int16, dtypes.int32, dtypes.int64
 cfloat, cdouble = dtypes.complex64, dtypes.complex128
 bool = dtypes.bool_
 finfo, iinfo = _np.finfo, _np.iinfo
+newaxis = None
 inf, nan, pi, e = _np.inf, _np.nan, _np.pi, _np.e

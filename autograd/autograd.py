@@ -16,6 +16,7 @@ from .modes import (
     set_detect_anomaly,
     set_grad_enabled,
 )
+from .multi_grad_hook import register_multi_grad_hook
 from .saved import saved_tensors_hooks
 from .tensor import Tensor as Variable
 
@@ -47,6 +48,7 @@ class graph:  # noqa: N801 - torch.autograd.graph is a module
     """The names of `torch.autograd.graph`."""
 
     Node = Node
+    register_multi_grad_hook = staticmethod(register_multi_grad_hook)
     saved_tensors_hooks = saved_tensors_hooks
 
 

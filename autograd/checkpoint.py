@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from . import modes
@@ -49,6 +49,42 @@ def checkpoint(
         result = fn(*args, **kwargs)
     segment.close()
     return result
+
+
+def checkpoint_sequential(
+    functions: Any,
+    segments: int,
+    input: Any,
+    use_reentrant: bool = False,
+    *,
+    preserve_rng_state: bool = True,
+) -> Any:
+    """Return what functions, one after the other, give of `input`, in segments of equal length.
+
+    functions  a Sequential, or a sequence of functions of one argument.
+    segments   each but the last, which takes what is left over too, is a `checkpoint` (the last is
+               the first that the backward pass asks).
+    Raises ValueError for no positive number of segments, or more than there are functions.
+    """
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+    if not 1 <= segments <= len(steps):
+        raise ValueError(
+            f"checkpoint_sequential: expected 1 to {len(steps)} segments, as there are functions, "
+            f"got {segments}"
+        )
+    length = len(steps) // segments
+    for start in range(0, length * (segments - 1), length):
+        input = checkpoint(
+            _one_after_the_other, steps[start : start + length], input,
+            preserve_rng_state=preserve_rng_state, use_reentrant=use_reentrant,
+        )  # fmt: skip
+    return _one_after_the_other(steps[length * (segments - 1) :], input)
+
+
+def _one_after_the_other(steps: Sequence[Callable[[Any], Any]], input: Any) -> Any:
+    for step in steps:
+        input = step(input)
+    return input
 
 
 class _Place:

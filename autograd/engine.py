@@ -63,6 +63,7 @@ def _run_backward(
         if targets is None:
             for accumulator, gradient in task.leaves.items():
                 _accumulate(accumulator.variable, gradient, create_graph, accumulator.lock)
+                _tell_accumulated(accumulator.variable)
             for tensor, gradient in task.retained:
                 _accumulate(tensor, gradient, create_graph, None)
         else:
@@ -75,6 +76,7 @@ def _run_backward(
             for tensor, gradient, lock in found.values():
                 if gradient is not None:
                     _accumulate(tensor, gradient, create_graph, lock)
+                    _tell_accumulated(tensor)
 
 
 @overload
@@ -402,6 +404,18 @@ def _accumulate(tensor: Tensor, gradient: Tensor, create_graph: bool, lock: Any)
             present._version[0] += 1
 
 
+def _tell_accumulated(tensor: Tensor) -> None:
+    if tensor._after_accumulation is None:
+        return
+    for hook in tuple(tensor._after_accumulation.hooks.values()):
+        returned = hook(tensor)
+        if returned is not None:
+            raise TypeError(
+                f"post accumulate grad hook {getattr(hook, '__name__', hook)!r} returned "
+                f"{type(returned).__name__}; it has to return None"
+            )
+
+
 class _Task:
     """One reverse sweep."""
 
@@ -417,6 +431,7 @@ class _Task:
         self.retain_graph = retain_graph
         self.create_graph = create_graph
         self.fills_retained = to_leaves
+        self.current: Node | None = None  # whose hooks are called
         self.leaves: dict[AccumulateGrad, Tensor] = {}
         self.retained: list[tuple[Tensor, Tensor]] = []
         self.found: dict[tuple, Tensor] = {}
@@ -426,6 +441,7 @@ class _Task:
         self.order = _topological(self.buffers)
         self.wanted: dict[Node, list[bool]] | None = None  # of the nodes that have to be run
         self.captures: dict[Node, list[int]] = {}
+        self.gathered: dict[Any, Any] = {}  # of hooks of several tensors
         if targets is not None:
             for node, index in targets:
                 self.captures.setdefault(node, []).append(index)
@@ -457,7 +473,23 @@ class _Task:
         elif not _added_in_place(buffer, index, gradient):
             buffer[index] = _add_op(buffer[index], gradient)
 
+    def reaches(self, nodes: Sequence[Node | None]) -> list[bool]:
+        """Return for each node whether a gradient is to arrive there, or arrives just now."""
+        left = {*self.order, self.current}
+        if self.wanted is not None:
+            left &= {self.current, *self.wanted, *self.captures}
+        return [node in left for node in nodes]
+
     def run(self) -> None:
+        before, modes.state.task = modes.state.task, self
+        try:
+            self._sweep()
+            for gathered in self.gathered.values():
+                gathered.tell()
+        finally:
+            modes.state.task = before
+
+    def _sweep(self) -> None:
         order, buffers, wanted = self.order, self.buffers, self.wanted
         order.reverse()
         while order:
@@ -469,6 +501,7 @@ class _Task:
                 self._sink(node, grads[0])
                 continue
             if node.hooks is not None:
+                self.current = node
                 for index, hooks in node.hooks.items():
                     if grads[index] is not None:
                         grads[index] = hooks(grads[index])
@@ -497,6 +530,7 @@ class _Task:
     def _sink(self, node: AccumulateGrad, gradient: Tensor) -> None:
         variable = node.variable
         if variable._hooks is not None:
+            self.current = node
             gradient = variable._hooks(gradient)
         if node in self.captures:
             self.found[node, 0] = gradient

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes, modes
-from .devices import copied, current, namespace_of, overlaps_itself, write, zeros
+from .devices import copied, current, namespace_of, overlaps_itself, share_memory, write, zeros
 from .levels import Interpreted, held, levels_of
 from .ops.activations import relu
 from .ops.arithmetic import (
@@ -50,7 +50,7 @@ from .ops.compare import (
     ne,
 )
 from .ops.complex import atan2
-from .ops.create import bernoulli, normal, uniform
+from .ops.create import bernoulli, normal, randint, uniform
 from .ops.cumulative import cumprod, cumsum
 from .ops.distributions import igamma, igammac, logit
 from .ops.gamma import digamma, lgamma
@@ -378,6 +378,8 @@ for _alias, _function in {
 
 def _like(value: Any, x: Tensor) -> Tensor:
     """Return `value` as a tensor of the dtype and device of `x`; a number is rounded only once."""
+    if isinstance(value, Tensor) and value.dtype == x.dtype and value.device == x.device:
+        return value
     if isinstance(value, (int, float, complex, list, tuple)):
         value = np.asarray(value, x.dtype)
     return as_tensor(value, x).to(x.dtype).to(device=x.device)
@@ -390,12 +392,18 @@ def copy_(self: Tensor, source: Any, non_blocking: bool = False) -> Tensor:
     `non_blocking` changes nothing: the copy is complete when this returns.
     """
     check_writable(self, source)
-    source = _like(source, self).expand(self.shape)
+    source = _like(source, self)
+    if source.shape != self.shape:
+        source = source.expand(self.shape)
     if self.__dispatch__ is not None:
         copy_(held(self), *self.for_all_examples([source]))
         return self
     if self._view is None and modes.state.grad_enabled and self.requires_grad:
         return _replace(self, view_write_op(_before(self, keep_data=False), source, chain=()))
+    # a view's base takes the value up as it is, unless it lies in the memory that is written
+    is_plain = source.__dispatch__ is None and modes.state.tracer is None
+    if is_plain and self._view is not None and not share_memory(source._data, self._data):
+        return _replace(self, source)
     return _replace(self, source.clone())
 
 
@@ -478,6 +486,47 @@ def normal_(
     check_writable(self)
     how = {"dtype": self.dtype, "device": self.device, "generator": generator}
     return copy_(self, normal(mean, std, self.shape, **how))
+
+
+@method
+def random_(
+    self: Tensor,
+    from_: int | None = None,
+    to: int | None = None,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Fill with whole numbers, each of [from_, to) as likely; one bound alone is `to`, from 0 on.
+
+    Without bounds: from 0 to the largest number of the dtype, of floating point up to which all
+    whole numbers have a place.  Raises RuntimeError for an empty range, bounds outside of the
+    dtype, and complex numbers.
+    """
+    low, high = (0, from_) if to is None else (0 if from_ is None else from_, to)
+    most = _most(self.dtype)
+    high = most + 1 if high is None else high
+    least = 0 if self.dtype.kind in "bu" else -most - (self.dtype.kind == "i")
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    if low < least or high - 1 > most:
+        raise RuntimeError(
+            f"random_: from={low} and to - 1 = {high - 1} must lie in [{least}, {most}], what "
+            f"{self.dtype} holds"
+        )
+    check_writable(self)
+    how = {"dtype": self.dtype, "device": self.device, "generator": generator}
+    return copy_(self, randint(low, high, self.shape, **how))
+
+
+def _most(dtype: np.dtype) -> int:
+    """Return the largest whole number up to which a dtype has all of them."""
+    if dtype.kind == "c":
+        raise RuntimeError("random_ is not implemented for complex tensors; use view_as_real(x)")
+    if dtype.kind == "f":
+        return 2 ** (np.finfo(dtype).nmant + 1)
+    return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 
 @method

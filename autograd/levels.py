@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .ops.registry import Op
 from .tensor import Tensor
+
+if TYPE_CHECKING:
+    from .ops.registry import Op
 
 _levels = itertools.count(1)
 

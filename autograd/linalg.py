@@ -30,12 +30,14 @@ from .ops.norm import linalg_norm as norm
 from .ops.norm import matrix_norm, vector_norm
 from .ops.qr import qr
 from .ops.svd import svd, svdvals
+from .ops.told_failures import cholesky_ex, inv_ex
 from .ops.vander import linalg_vander as vander
 from .signature import publish
 
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cholesky_ex",
     "cond",
     "cross",
     "det",
@@ -46,6 +48,7 @@ __all__ = [
     "eigvalsh",
     "householder_product",
     "inv",
+    "inv_ex",
     "lstsq",
     "lu",
     "lu_factor",

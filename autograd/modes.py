@@ -19,6 +19,7 @@ class _State(threading.local):
     inference = False
     anomaly = False
     tracer: Any = None  # what records operations in this thread (see plan/trace.py)
+    task: Any = None  # the backward pass that runs in this thread (see engine.py)
     batches: tuple = ()  # the vmaps under way in this thread (see batching/batched.py)
 
 

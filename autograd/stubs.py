@@ -92,6 +92,8 @@ def _namespace(module: ModuleType, package: str) -> str:
         home = getattr(value, "__module__", None) or ""
         if isinstance(value, np.dtype):
             lines.append(f"{name}: np.dtype[np.{value.type.__name__}]")
+        elif value is None:
+            lines.append(f"{name}: None")
         elif isinstance(value, float):
             lines.append(f"{name}: builtins.float")
         elif inspect.isfunction(value) and home == module.__name__:

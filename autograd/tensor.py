@@ -101,6 +101,7 @@ class Tensor(Operations):
     _view: ViewOf | None = None
     _accumulator: weakref.ref | None = None
     _hooks: HookList | None = None
+    _after_accumulation: HookList | None = None
     _retains_grad = False
     __dispatch__: Callable | None = None  # subclasses that interpret ops set this
     __hash__ = object.__hash__
@@ -442,6 +443,26 @@ class Tensor(Operations):
         if self._node.hooks is None:
             self._node.hooks = {}
         return self._node.hooks.setdefault(self._index, HookList()).add(hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable) -> RemovableHandle:
+        """Call `hook(tensor)` after each backward() that added to `.grad` of this leaf.
+
+        It returns None (TypeError else); it may step an optimizer, and drop the gradient.
+        Raises RuntimeError for tensors that are no leaves or do not require grad.
+        """
+        if not self.requires_grad:
+            raise RuntimeError(
+                "cannot register a hook on a tensor that doesn't require gradient; "
+                "call requires_grad_() first"
+            )
+        if not self.is_leaf:
+            raise RuntimeError(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors; use "
+                "register_hook"
+            )
+        if self._after_accumulation is None:
+            self._after_accumulation = HookList()
+        return self._after_accumulation.add(hook)
 
     # ---- gradient
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import devices
+from .closeness import assert_close
 from .engine import grad
 from .forward import push
 from .func import grad as gradient_of
@@ -20,6 +21,15 @@ from .gradcheck import gradcheck
 from .ops.join import stack
 from .strict import strict_cuda
 from .tensor import Tensor
+
+__all__ = [
+    "BINARY_SHAPES",
+    "OpCase",
+    "UNARY_SHAPES",
+    "assert_close",
+    "check_examples",
+    "check_op",
+]
 
 UNARY_SHAPES: tuple = (((),), ((3,),), ((2, 3),), ((0,),), ((2, 0, 3),))
 BINARY_SHAPES: tuple = (

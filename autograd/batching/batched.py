@@ -161,6 +161,11 @@ class Batched(Interpreted):
 
         return self.value.register_hook(on_values)
 
+    def register_post_accumulate_grad_hook(self, hook: Callable) -> RemovableHandle:
+        return self.value.register_post_accumulate_grad_hook(
+            lambda values: hook(wrapped(values, self.level))
+        )
+
     @property
     def grad(self) -> Tensor | None:
         found = self.value.grad

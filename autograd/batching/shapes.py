@@ -10,10 +10,10 @@ from ..tensor import Tensor
 from .rules import Application, of_one_shape, rule
 
 rule(
-    "ones_like", "zeros_like", "tril", "triu", "view_as_real", "view_as_complex",
+    "ones_like", "zeros_like", "tril", "triu", "view_as_real", "view_as_complex", "bits",
     "linalg_inv", "linalg_pinv", "linalg_det", "linalg_slogdet", "linalg_cholesky", "linalg_qr",
-    "linalg_qr_complete", "linalg_svd", "linalg_eigh", "linalg_eig", "linalg_lu_factor",
-    "order_of_rows", "mode_place", "cofactor", "matrix_exp",
+    "cholesky_info", "linalg_qr_complete", "linalg_svd", "linalg_eigh", "linalg_eig",
+    "linalg_lu_factor", "order_of_rows", "mode_place", "cofactor", "matrix_exp",
 )(of_one_shape)  # fmt: skip
 
 

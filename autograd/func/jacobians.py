@@ -16,6 +16,7 @@ from ..tensor import Tensor
 from .gradients import Places, answered
 from .pushes import pushed
 from .trees import leaves_of, mapped, rebuilt
+from .vmap import RANDOMNESS
 
 _FEW = 4  # sweeps that are done one by one: each is over what lies together in memory
 
@@ -91,13 +92,26 @@ def _pairs(found: list, inputs: list[Tensor]) -> Any:
 
 
 def jacfwd(
-    func: Callable, argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+    func: Callable,
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    randomness: str = "same",
 ) -> Callable:
     """Return the function that gives what `jacrev` does by forward mode.
 
     `func` is run once for each tensor that it is differentiated by, with a tangent for each of its
     elements.
+
+    chunk_size  how many tangents are pushed at once, in one run each; None: all.
+    randomness  what random numbers drawn inside do: "error" (RuntimeError), "different" for each
+                tangent, or the "same" for all.
     """
+    if randomness not in RANDOMNESS:
+        raise RuntimeError(f"jacfwd: randomness must be one of {RANDOMNESS}, got {randomness!r}")
+    if chunk_size is not None and chunk_size < 1:
+        raise ValueError(f"jacfwd: chunk_size must be None or at least 1, got {chunk_size}")
 
     @functools.wraps(func, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
@@ -111,7 +125,9 @@ def jacfwd(
                 leaves[position] = x
                 return func(*places.with_leaves(leaves), **kwargs)
 
-            outputs, slopes, aux = _columns(of_input, places.leaves[position], has_aux)
+            outputs, slopes, aux = _columns(
+                of_input, places.leaves[position], has_aux, chunk_size, randomness
+            )
             columns.append(slopes)
         rows = [
             places.nested(map(places.detached, row)) for row in zip(*columns, strict=True)
@@ -122,12 +138,33 @@ def jacfwd(
     return jacobian
 
 
-def _columns(func: Callable, x: Tensor, has_aux: bool) -> tuple[Any, list[Tensor], Any]:
+def _columns(
+    func: Callable, x: Tensor, has_aux: bool, chunk_size: int | None, randomness: str
+) -> tuple[Any, list[Tensor], Any]:
     """Return the outputs, the Jacobian of each by x, and what else `func` returned."""
-    count = x.numel()
-    with under_way(count, "same") as level:
-        tangents = Batched(_units(x), level)
-        outputs, slopes, aux = pushed("jacfwd", func, (x,), (tangents,), has_aux)
+    units, count = _units(x), x.numel()
+    step = chunk_size or max(count, 1)
+    outputs = aux = None
+    parts = []
+    for start in range(0, max(count, 1), step):
+        some = Tensor(units._data[start : start + step])
+        outputs, columns, aux = _pushed_along(func, x, some, has_aux, randomness)
+        parts.append(columns)
+    found = []
+    for columns in zip(*parts, strict=True):
+        whole = columns[0] if len(columns) == 1 else REGISTRY["cat"](*columns, dim=-1)
+        found.append(whole.reshape((*whole.shape[:-1], *x.shape)))
+    return outputs, found, aux
+
+
+def _pushed_along(
+    func: Callable, x: Tensor, tangents: Tensor, has_aux: bool, randomness: str
+) -> tuple[Any, list[Tensor], Any]:
+    """Return the outputs, their slopes along each of the tangents (last), and what else came."""
+    count = tangents._data.shape[0]
+    with under_way(count, randomness) as level:
+        along = Batched(tangents, level)
+        outputs, slopes, aux = pushed("jacfwd", func, (x,), (along,), has_aux)
 
     def of_all(value: Any) -> Any:
         """Return what is the same for all tangents, where something made it for each."""
@@ -139,7 +176,7 @@ def _columns(func: Callable, x: Tensor, has_aux: bool) -> tuple[Any, list[Tensor
     for slope in leaves_of(slopes):
         columns = unwrapped(slope, level, count)
         axes = (*range(1, slope.ndim + 1), 0)
-        found.append(REGISTRY["permute"](columns, axes=axes).reshape((*slope.shape, *x.shape)))
+        found.append(REGISTRY["permute"](columns, axes=axes))
     return mapped(of_all, outputs), found, mapped(of_all, aux)
 
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..batching.batched import Batched, under_way, unwrapped
+from ..batching.batched import Batched, is_batched_at, under_way, unwrapped
 from ..ops.registry import REGISTRY
 from ..tensor import Tensor
 from .trees import leaves_of, mapped, rebuilt, spread
@@ -27,7 +27,8 @@ def vmap(
     in_dims     the dimension of the arguments along which examples lie, counted from the end where
                 it is negative; None for what is the same for all.  One for all arguments, or a
                 tuple of one for each, nested as they are.
-    out_dims    where examples lie in the results: one for all, or nested as they are.
+    out_dims    where examples lie in the results: one for all, or nested as they are; None for what
+                is the same for all and is returned as it is (ValueError where it is not).
     randomness  what random numbers drawn inside do: "error" (RuntimeError), "different" for each
                 example, or the "same" for all.
     chunk_size  how many examples are done at once; None: all.
@@ -48,8 +49,7 @@ def vmap(
         size = _number_of_examples(leaves, dims)
         if chunk_size is None or chunk_size >= size:
             values = [_first(x, dim) for x, dim in zip(leaves, dims, strict=True)]
-            results = _run(func, args, values, dims, kwargs, size, randomness)
-            return _moved(results, out_dims)
+            return _moved(*_run(func, args, values, dims, kwargs, size, randomness, out_dims))
         parts = []
         for start in range(0, size, chunk_size):
             stop = min(start + chunk_size, size)
@@ -57,10 +57,16 @@ def vmap(
                 x if dim is None else _first(x, dim)[start:stop]
                 for x, dim in zip(leaves, dims, strict=True)
             ]
-            parts.append(_run(func, args, values, dims, kwargs, stop - start, randomness))
+            part, places = _run(
+                func, args, values, dims, kwargs, stop - start, randomness, out_dims
+            )
+            parts.append(part)
         columns = zip(*map(leaves_of, parts), strict=True)
-        whole = [REGISTRY["cat"](*column, dim=0) for column in columns]
-        return _moved(rebuilt(parts[0], whole), out_dims)
+        whole = [
+            column[0] if place is None else REGISTRY["cat"](*column, dim=0)
+            for column, place in zip(columns, places, strict=True)
+        ]
+        return _moved(rebuilt(parts[0], whole), places)
 
     return for_each
 
@@ -124,9 +130,19 @@ def _first(x: Any, dim: int | None) -> Any:
 
 
 def _run(
-    func: Callable, args: tuple, values: list, dims: list, kwargs: dict, size: int, randomness: str
-) -> Any:
-    """Return the results of `func` with the examples first."""
+    func: Callable,
+    args: tuple,
+    values: list,
+    dims: list,
+    kwargs: dict,
+    size: int,
+    randomness: str,
+    out_dims: Any,
+) -> tuple[Any, list]:
+    """Return the results of `func` with the examples first, and where each leaf has to have them.
+
+    One that has to have none, None, is the same for all examples.
+    """
     with under_way(size, randomness) as level:
         given = [
             value if dim is None else Batched(value, level)
@@ -134,25 +150,38 @@ def _run(
         ]
         results = func(*rebuilt(args, given), **kwargs)
 
+    places = spread(out_dims, results, "vmap: out_dims")
+    remaining = iter(places)
+
     def values_of(result: Any) -> Tensor:
+        place = next(remaining)
         if not isinstance(result, Tensor):
             raise ValueError(
                 f"vmap: the function must return tensors only, got a {type(result).__name__}; "
                 "return it another way, or make a tensor of it"
             )
-        return unwrapped(result, level, size)
+        if place is not None:
+            return unwrapped(result, level, size)
+        if is_batched_at(result, level):
+            raise ValueError(
+                f"vmap: got out_dim=None for a result of shape {list(result.shape)} that has one "
+                "value an example; give the dimension that its examples shall have"
+            )
+        return result
 
-    return mapped(values_of, results)
+    return mapped(values_of, results), places
 
 
-def _moved(results: Any, out_dims: Any) -> Any:
+def _moved(results: Any, dims: list) -> Any:
     """Return results whose examples are first with these where they are asked for."""
     leaves = leaves_of(results)
-    dims = spread(out_dims, results, "vmap: out_dims")
     moved = []
     for x, dim in zip(leaves, dims, strict=True):
+        if dim is None:
+            moved.append(x)
+            continue
         if isinstance(dim, bool) or not isinstance(dim, int):
-            raise ValueError(f"vmap: out_dims must be ints, got {dim!r}")
+            raise ValueError(f"vmap: out_dims must be ints or None, got {dim!r}")
         if not -x.ndim <= dim < x.ndim:
             raise ValueError(
                 f"vmap: got out_dim={dim} for a result of {x.ndim} dimensions, that of the "

@@ -209,7 +209,7 @@ class MultiheadAttention(Module):
 
     def _in_heads(self, x: Tensor) -> Tensor:
         """Return (n, l, embed_dim) as (n, num_heads, l, head_dim)."""
-        return x.reshape(x.shape[0], -1, self.num_heads, self.head_dim).transpose(1, 2)
+        return x.reshape(*x.shape[:2], self.num_heads, self.head_dim).transpose(1, 2)
 
     def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:
         """Return the maps of queries, keys and values; in one product those of the same tensor."""

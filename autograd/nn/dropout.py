@@ -39,6 +39,11 @@ def dropout(
     return in_place(input, dropped) if inplace else dropped(input)
 
 
+def torch_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Return `nn.functional.dropout(input, p, train)`, as PyTorch's own `dropout` is called."""
+    return dropout(input, p, train)
+
+
 def _whole_channels(
     name: str, dims: tuple[int, int], alone: int | None, input: Tensor, p: float, training: bool,
     inplace: bool,

@@ -48,7 +48,7 @@ from ..ops.pooling import (
     max_pool2d,
     max_pool3d,
 )
-from ..ops.registry import refuse_mixed
+from ..ops.registry import floating, refuse_mixed
 from ..ops.shape import broadcast_tensors
 from ..ops.smooth import sigmoid, sin, tanh
 from ..ops.softmax import log_softmax, softmax
@@ -237,7 +237,7 @@ def smooth_l1_loss(
         raise RuntimeError(f"smooth_l1_loss: beta must not be negative, got {beta}")
     if beta == 0:
         return l1_loss(input, target, reduction)
-    difference = _difference(input, target)
+    difference = _difference(floating(input), floating(target))
     return reduced(_huber(difference, beta) * (1 / beta), reduction)
 
 
@@ -256,7 +256,8 @@ def huber_loss(
     """
     if delta <= 0:
         raise RuntimeError(f"huber_loss: delta must be greater than 0, got {delta}")
-    return reduced(_huber(_difference(input, target), delta), reduction)
+    difference = _difference(floating(input), floating(target))
+    return reduced(_huber(difference, delta), reduction)
 
 
 # ---- activations with two kinks
@@ -265,13 +266,24 @@ def huber_loss(
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """Return `input` between `min_val` and `max_val`, and these beyond, with derivative 0 there.
 
-    At both ends the derivative is 0 too.  Raises ValueError for min_val > max_val.
+    At both ends the derivative is 0 too.  Of integers both are rounded towards 0.  Raises
+    ValueError for min_val > max_val, RuntimeError for bool tensors and for limits below 0 of
+    integers without a sign.
     """
     if min_val > max_val:
         raise ValueError(
             f"hardtanh: min_val cannot be greater than max_val, got {min_val} and {max_val}; "
             "exchange them"
         )
+    if input.dtype.kind == "b":
+        raise RuntimeError("hardtanh: bool inputs are not supported; convert with .long()")
+    if input.dtype.kind in "iu":
+        min_val, max_val = int(min_val), int(max_val)
+        if input.dtype.kind == "u" and min_val < 0:
+            raise RuntimeError(
+                f"cannot do hardtanh on an unsigned type with negative limits, got {input.dtype} "
+                f"and min_val {min_val}; convert with .long()"
+            )
     return where(input <= min_val, min_val, where(input >= max_val, max_val, input))
 
 

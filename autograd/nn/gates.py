@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from ..ops.activations import hardswish_op
 from ..ops.create import rand, zeros_like
 from ..ops.gather import scatter
-from ..ops.piecewise import clamp, where
+from ..ops.piecewise import where
+from ..ops.registry import floating
 from ..ops.smooth import log, sigmoid, tanh
 from ..ops.softmax import softmax
 from ..tensor import Tensor
 
 
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
-    """Return `input` where it is larger than `threshold`, `value` elsewhere."""
+    """Return `input` where it is larger than `threshold`, `value` elsewhere.
+
+    Of integers both are rounded towards 0.  Raises RuntimeError for bool tensors.
+    """
+    if input.dtype.kind == "b":
+        raise RuntimeError("threshold: bool inputs are not supported; convert with .long()")
+    if input.dtype.kind in "iu":
+        threshold, value = int(threshold), int(value)
     return where(input <= threshold, value, input)  # NaN is neither, and stays
 
 
@@ -22,9 +31,7 @@ def hardsigmoid(input: Tensor) -> Tensor:
 
 def hardswish(input: Tensor) -> Tensor:
     """Return input * hardsigmoid(input): 0 up to -3, input from 3 on (Howard et al. 2019)."""
-    inside = clamp(input, -3, 3)  # an infinite number has a finite slope
-    middle = inside * (inside + 3) * (1 / 6)
-    return where(input <= -3, 0.0, where(input < 3, middle, input))
+    return hardswish_op(input)
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -49,7 +56,7 @@ def tanhshrink(input: Tensor) -> Tensor:
 
 def softmin(input: Tensor, dim: int) -> Tensor:
     """Return exp(-input) / sum exp(-input) along `dim`."""
-    return softmax(-input, dim)
+    return softmax(-floating(input), dim)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:

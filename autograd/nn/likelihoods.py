@@ -11,7 +11,7 @@ from ..ops.create import full_like
 from ..ops.gather import gather
 from ..ops.index import value_range
 from ..ops.piecewise import clamp, where, xlogy
-from ..ops.registry import refuse_mixed
+from ..ops.registry import floating, refuse_mixed
 from ..ops.smooth import exp, log
 from ..ops.softmax import log_softmax
 from ..tensor import Tensor
@@ -77,6 +77,7 @@ def binary_cross_entropy_with_logits(
             f"Target size ({list(target.shape)}) must be the same as input size "
             f"({list(input.shape)}): binary_cross_entropy_with_logits broadcasts neither"
         )
+    input, target = floating(input), floating(target)
     yes = target * logsigmoid(input)
     yes = yes if pos_weight is None else yes * pos_weight
     values = -yes - (1 - target) * logsigmoid(-input)
@@ -198,6 +199,7 @@ def kl_div(
     reduction   "batchmean" as well: the sum by the first dimension, the divergence itself.
     log_target  whether `target` has logarithms too.
     """
+    input, target = floating(input), floating(target)
     if log_target:
         values = exp(target) * (target - input)
     else:
@@ -223,6 +225,7 @@ def poisson_nll_loss(
     input  log(rate), or the rate with `log_input=False`, to which `eps` is added in the logarithm.
     full   add Stirling's approximation of log(target!) where target > 1.
     """
+    input, target = floating(input), floating(target)
     if log_input:
         values = exp(input) - target * input
     else:
@@ -249,6 +252,7 @@ def gaussian_nll_loss(
     eps   the least variance; the derivative goes through it.
     Raises ValueError for negative variances, and for a shape that does not fit.
     """
+    input, target = floating(input), floating(target)
     if not isinstance(var, Tensor):
         var = full_like(input, float(var))
     if var.ndim and var.shape != input.shape:

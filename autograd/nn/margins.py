@@ -10,6 +10,7 @@ from ..ops.create import arange
 from ..ops.gather import gather
 from ..ops.norm import vector_norm
 from ..ops.piecewise import clamp_min, minimum, where
+from ..ops.registry import floating
 from ..tensor import Tensor
 from .reduction import reduced
 
@@ -18,13 +19,14 @@ def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
     """Return the p-norm of x1 - x2 + eps over the last dimension; x1 and x2 are broadcast."""
-    return vector_norm(x1 - x2 + eps, p, -1, keepdim)
+    return vector_norm(floating(x1) - floating(x2) + eps, p, -1, keepdim)
 
 
 def hinge_embedding_loss(
     input: Tensor, target: Tensor, margin: float = 1.0, reduction: str = "mean"
 ) -> Tensor:
     """Return `input` where `target` is 1 and max(0, margin - input) where it is -1, reduced."""
+    input = floating(input)
     far = where(target != 1, clamp_min(margin - input, 0), 0.0)
     near = where(target != -1, input, 0.0)
     return reduced(near + far, reduction)
@@ -43,12 +45,13 @@ def margin_ranking_loss(
             f"input1: {list(input1.shape)}, input2: {list(input2.shape)}, target: "
             f"{list(target.shape)}"
         )
-    return reduced(clamp_min(margin - target * (input1 - input2), 0), reduction)
+    difference = floating(input1) - floating(input2)
+    return reduced(clamp_min(margin - target * difference, 0), reduction)
 
 
 def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Return log(1 + exp(-target * input)), reduced; a target is 1 or -1."""
-    return reduced(softplus(-target * input), reduction)
+    return reduced(softplus(-floating(target) * floating(input)), reduction)
 
 
 def cosine_embedding_loss(
@@ -66,6 +69,7 @@ def cosine_embedding_loss(
             f"got {list(input1.shape)}, {list(input2.shape)} and {list(target.shape)}"
         )
     tiny = 1e-12
+    input1, input2 = floating(input1), floating(input2)
     lengths = ((input1 * input1).sum(-1) + tiny) * ((input2 * input2).sum(-1) + tiny)
     cosine = (input1 * input2).sum(-1) / lengths.sqrt()
     values = where(target == 1, 1 - cosine, 0.0)
@@ -188,6 +192,7 @@ def multilabel_soft_margin_loss(
 
     input, target  (..., classes); a target is 0 or 1.  weight: a factor, broadcast.
     """
+    input, target = floating(input), floating(target)
     values = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     values = values if weight is None else values * weight
     return reduced(values.sum(-1) / input.shape[-1], reduction)

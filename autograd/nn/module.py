@@ -12,6 +12,7 @@ from .. import devices, dtypes, modes
 from ..graph import RemovableHandle
 from ..ops.registry import NoTaylorRule
 from ..tensor import Tensor
+from .buffer import Buffer
 from .hooks import Hook, Hooks, called
 from .parameter import Parameter
 
@@ -142,6 +143,10 @@ class Module:
                     )
                 tables[table][name] = value
                 return
+        if isinstance(value, Buffer):
+            tables.pop(name, None)
+            self.register_buffer(name, value, value.persistent)
+            return
         object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:

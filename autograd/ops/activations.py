@@ -13,7 +13,8 @@ from .. import devices
 from ..tensor import Tensor, method
 from .arithmetic import add_op, conj_of, div_op, mul_op, neg_op, operands, sub_op
 from .piecewise import _into, clamp_max, where, where_op
-from .registry import REGISTRY, Op, refuse_mixed
+from .registry import REGISTRY, Op, floating, refuse_mixed
+from .select import chosen
 from .smooth import sigmoid_forward, sigmoid_op
 from .towers import Polynomial, Tower, times
 
@@ -49,7 +50,7 @@ def _real(x: Tensor, name: str) -> Tensor:
 
 
 def _leak(xp: Any, g: Any, x: Any, out: Any = None, *, slope: float = 0.0) -> Any:
-    return _into(xp.where(x <= 0, g * slope if slope else 0, g), out)  # NaN passes g
+    return chosen(xp, x <= 0, g * slope if slope else 0, g, out)  # NaN passes g
 
 
 leak_op = Op(
@@ -80,7 +81,9 @@ leaky_relu_op = Op(
 
 @method
 def relu(x: Tensor) -> Tensor:
-    """Return max(x, 0); its derivative at 0 is 0."""
+    """Return max(x, 0); its derivative at 0 is 0.  RuntimeError for bool tensors."""
+    if x.dtype.kind == "b":
+        raise RuntimeError("Boolean inputs not supported for relu; convert with .long()")
     return relu_op(_real(x, "relu"))
 
 
@@ -89,6 +92,7 @@ def leaky_relu(x: Tensor, negative_slope: float = 0.01) -> Tensor:
     return leaky_relu_op(_real(x, "leaky_relu"), slope=negative_slope)
 
 
+@method
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return `input` where positive and `weight * input` elsewhere (He et al. 2015).
 
@@ -111,19 +115,31 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 
 def _elu(xp: Any, x: Any, out: Any = None, *, alpha: float = 1.0, outer: float = 1.0) -> Any:
-    below = xp.expm1(xp.minimum(x, 0)) * (alpha * outer)
-    return _into(xp.where(x > 0, x * outer if outer != 1 else x, below), out)
+    # above 0 the exponential is that of 0, and leaves 0 to be added
+    below = xp.minimum(x, 0, out=xp.empty_like(x))
+    xp.multiply(below, 0.5, out=below)
+    xp.tanh(below, out=below)
+    rest = xp.subtract(1, below, out=xp.empty_like(below))
+    xp.divide(below, rest, out=below)  # e**x - 1 = 2 t / (1 - t), t = tanh(x/2): expm1 is slower
+    xp.multiply(below, 2 * alpha * outer, out=below)
+    above = xp.maximum(x, 0, out=rest)
+    if outer != 1:
+        xp.multiply(above, outer, out=above)
+    return xp.add(above, below, out=below if out is None else out)
 
 
 def _elu_slope(xp: Any, x: Any, out: Any = None, *, alpha: float, outer: float) -> Any:
-    below = xp.exp(xp.minimum(x, 0)) * (alpha * outer)
-    return _into(xp.where(x > 0, outer, below), out)
+    below = xp.minimum(x, 0, out=xp.empty_like(x))
+    xp.exp(below, out=below)
+    if alpha * outer != 1:
+        xp.multiply(below, alpha * outer, out=below)
+    return chosen(xp, x > 0, outer, below, out)
 
 
 # below 0 all derivatives are the slope, from 0 on they are 0
 elu_derivative_op = Op(
     "elu_derivative",
-    lambda xp, x, seed, out=None: _into(xp.where(x >= 0, 0, seed), out),
+    lambda xp, x, seed, out=None: chosen(xp, x >= 0, 0, seed, out),
     {"x": lambda g, out: mul_op(g, out)},
     elementwise=True,
     taylor="smooth",
@@ -162,8 +178,50 @@ def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU; pass a positive number")
+    if alpha == 1:
+        return elu(x)
     below = REGISTRY["expm1"](div_op(clamp_max(_real(x, "celu"), 0), alpha))
     return add_op(relu_op(x), mul_op(below, alpha))
+
+
+# ---- hardswish: x (x + 3) / 6 between -3 and 3, 0 below and x above
+
+
+def _hardswish(xp: Any, x: Any, out: Any = None) -> Any:
+    inside = xp.maximum(x, -3, out=xp.empty_like(x))
+    gate = xp.add(inside, 3, out=xp.empty_like(x))
+    xp.minimum(gate, 6, out=gate)
+    xp.multiply(gate, 1 / 6, out=gate)  # 1 from 3 on, exactly
+    return xp.multiply(inside, gate, out=gate if out is None else out)
+
+
+def _hardswish_slope(xp: Any, x: Any, out: Any = None) -> Any:
+    slope = xp.multiply(x, 1 / 3, out=xp.empty_like(x))
+    xp.add(slope, 0.5, out=slope)
+    slope = chosen(xp, x <= -3, 0, slope)
+    return chosen(xp, x >= 3, 1, slope, out)
+
+
+def _hardswish_curved(g: Tensor, x: Tensor) -> Tensor:
+    inside = REGISTRY["logical_and"](REGISTRY["gt"](x, -3), REGISTRY["lt"](x, 3))
+    return where_op(inside, mul_op(g, 1 / 3), 0)
+
+
+hardswish_slope_op = Op(
+    "hardswish_slope",
+    _hardswish_slope,
+    {"x": _hardswish_curved},
+    elementwise=True,
+    taylor="smooth",
+)
+hardswish_op = Op(
+    "hardswish",
+    _hardswish,
+    {"x": lambda g, x: mul_op(g, hardswish_slope_op(x))},
+    dtype="float",
+    elementwise=True,
+    taylor="smooth",
+)
 
 
 # ---- softplus and its relatives: the derivative is a sigmoid
@@ -207,7 +265,7 @@ def softplus(x: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
 
 def logsigmoid(x: Tensor) -> Tensor:
     """Return log(sigmoid(x)), accurate on both sides."""
-    return neg_op(softplus_op(neg_op(_real(x, "logsigmoid"))))
+    return neg_op(softplus_op(neg_op(floating(_real(x, "logsigmoid")))))
 
 
 def softsign(x: Tensor) -> Tensor:

@@ -28,6 +28,7 @@ __all__ = [
     "positive",
     "pow",
     "remainder",
+    "rsub",
     "sub",
     "subtract",
     "true_divide",
@@ -163,6 +164,8 @@ def power(xp: Any, x: Any, exponent: Any, scale: Any = 1, out: Any = None) -> An
             result = xp.multiply(result, xp.sqrt(x), out=out)
     else:
         result = xp.sqrt(x, out=out)
+    if half and whole:  # at 0 and the infinities a root has another sign, or none: C's power
+        xp.copyto(result, xp.absolute(x), where=xp.add(x, x) == x)
     if exponent < 0:
         return xp.divide(scale, result, out=out)
     return result if scale == 1 and result is not x else xp.multiply(result, scale, out=out)
@@ -356,6 +359,11 @@ def sub(x: Any, y: Any, *, alpha: Any = 1) -> Tensor:
     return sub_op(x, y if alpha == 1 else mul(y, alpha))
 
 
+def rsub(x: Any, y: Any, *, alpha: Any = 1) -> Tensor:
+    """Return `y - alpha * x`, broadcast."""
+    return sub(y, x, alpha=alpha)
+
+
 @method
 def mul(x: Any, y: Any) -> Tensor:
     """Return `x * y`, broadcast."""
@@ -469,28 +477,33 @@ for _name in ("negative", "subtract", "multiply", "divide", "true_divide"):
     method(globals()[_name], name=_name)
 
 
-def binary_operator(name: str, function: Callable) -> None:
-    """Make `function` the operator `__name__` of Tensor and its reflection `__rname__`."""
+def is_operand(value: Any) -> bool:
+    """Return whether an operator of Tensor takes `value` as its other side."""
+    return isinstance(value, (Tensor, int, float, complex, np.generic, np.ndarray))
+
+
+def binary_operator(
+    name: str, function: Callable, takes: Callable[[Any], bool] = is_operand
+) -> None:
+    """Make `function` the operator `__name__` of Tensor and its reflection `__rname__`.
+
+    takes  whether it knows the other side; where it does not, Python raises TypeError.
+    """
 
     def forward(self: Tensor, other: Any) -> Tensor:
         if isinstance(other, Tensor):
             return function(self, other)
-        if not is_operand(other):
+        if not takes(other):
             return NotImplemented
         return function(self, operand(other, self))
 
     def reflected(self: Tensor, other: Any) -> Tensor:
-        if not is_operand(other):
+        if not takes(other):
             return NotImplemented
         return function(operand(other, self), self)
 
     method(forward, name=f"__{name}__")
     method(reflected, name=f"__r{name}__")
-
-
-def is_operand(value: Any) -> bool:
-    """Return whether an operator of Tensor takes `value` as its other side."""
-    return isinstance(value, (Tensor, int, float, complex, np.generic, np.ndarray))
 
 
 binary_operator("add", add_op)

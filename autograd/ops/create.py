@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import devices, dtypes, modes
+from ..levels import levels_of
 from ..random import Generator, default_generator
 from ..tensor import Tensor, method
 from .arithmetic import zeros_rule
@@ -420,17 +421,44 @@ def _sampled(sample: Callable, random: np.random.Generator, batches: tuple) -> A
     if not batches:
         return sample(random)
     batch, *others = batches
-    if batch.randomness == "error":
-        raise RuntimeError(
-            "vmap: random numbers are drawn inside of a function that is mapped, and it was not "
-            "said whether each example gets its own; pass randomness='different' or 'same' to vmap"
-        )
+    _refuse_undecided(batch)
     if batch.randomness == "same":
         return _sampled(sample, random, tuple(others))
     if not batch.size:
         one = np.asarray(_sampled(sample, np.random.default_rng(0), tuple(others)))
         return np.empty((0, *one.shape), one.dtype)
     return np.stack([_sampled(sample, random, tuple(others)) for _ in range(batch.size)])
+
+
+def _refuse_undecided(batch: Any) -> None:
+    if batch.randomness == "error":
+        raise RuntimeError(
+            "vmap: random numbers are drawn inside of a function that is mapped, and it was not "
+            "said whether each example gets its own; pass randomness='different' or 'same' to vmap"
+        )
+
+
+def _for_each_sample(name: str, parameter: Tensor) -> np.ndarray:
+    """Return what `_sampled` needs of a parameter, (samples, *shape): in the order it draws them.
+
+    Raises RuntimeError where a vmap has one for each example and the same random numbers for all.
+    """
+    values = parameter.detach().cpu()._whole()
+    levels = levels_of(parameter)
+    sizes = []
+    for batch in modes.state.batches:
+        _refuse_undecided(batch)
+        if batch.randomness == "different":
+            if batch.level not in levels:
+                values = np.expand_dims(values, len(sizes))
+            sizes.append(batch.size)
+        elif batch.level in levels:
+            raise RuntimeError(
+                f"vmap: {name} draws by what each example has, so that its random numbers cannot "
+                "be the same for all; pass randomness='different' to vmap"
+            )
+    values = np.broadcast_to(values, (*sizes, *parameter.shape))
+    return values.reshape((math.prod(sizes), *parameter.shape))
 
 
 def _float_dtype(dtype: Any, name: str) -> np.dtype:
@@ -671,6 +699,7 @@ def _located(
     return _from_parameters(drawn, a, b)
 
 
+@method
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
@@ -690,6 +719,7 @@ def bernoulli(
     return _from_parameters(drawn, input)
 
 
+@method
 def multinomial(
     input: Tensor,
     num_samples: int,
@@ -700,14 +730,15 @@ def multinomial(
     """Return `num_samples` positions (int64) a row of weights (n,) or (m, n), drawn in proportion.
 
     Without replacement none comes twice in a row.  Raises RuntimeError for weights that are
-    negative, not finite or all 0, and for more draws than there are weights above 0.
+    negative, not finite or all 0, for more draws than there are weights above 0, and inside of vmap
+    where each example has weights and random numbers are the "same" for all.
     """
-    odds = input.detach().cpu().numpy().astype(np.float64)
-    if odds.ndim not in (1, 2) or input.dtype.kind != "f" or num_samples <= 0:
+    if input.ndim not in (1, 2) or input.dtype.kind != "f" or num_samples <= 0:
         raise RuntimeError(
             "multinomial: expected floating point weights of shape (n,) or (m, n) and a positive "
             f"number of samples, got {input.dtype} of shape {list(input.shape)} and {num_samples}"
         )
+    odds = _for_each_sample("multinomial", input).astype(np.float64)
     rows = odds.reshape(-1, odds.shape[-1])
     if not (np.isfinite(rows).all() and (rows >= 0).all() and (rows.sum(1) > 0).all()):
         raise RuntimeError(
@@ -718,9 +749,11 @@ def multinomial(
             f"cannot sample {num_samples} > prob_dist.size(-1) non-zero samples without "
             "replacement; pass replacement=True"
         )
-    sizes = (*odds.shape[:-1], num_samples)
+    sizes = (*input.shape[:-1], num_samples)
+    samples = iter(odds)
 
     def drawn(r: np.random.Generator) -> np.ndarray:
+        rows = next(samples, np.ones(input.shape)).reshape(-1, input.shape[-1])
         chosen = [r.choice(len(p), num_samples, replacement, p / p.sum()) for p in rows]
         return np.array(chosen, np.int64).reshape(sizes)
 

@@ -11,10 +11,10 @@ import numpy as np
 from .. import devices, dtypes
 from ..tensor import Tensor, as_tensor, method
 from .arithmetic import add, div, mul, mul_op, neg, operands, pow, sub
-from .compare import eq, ge, logical_and
+from .compare import eq, ge, le, logical_and
 from .gamma import lgamma_op
 from .piecewise import clamp, where, without_log
-from .registry import Op, cast
+from .registry import Op, cast, floating
 from .shape import broadcast_tensors, into
 from .smooth import erfc, exp, log, log1p, sinc, special
 
@@ -55,6 +55,11 @@ ndtri_op = Op(
 )
 
 
+entr_op = Op(
+    "entr", special("entr"), {"x": lambda g, x: mul_op(g, sub(-1.0, log(x)))}, **_FACTS
+)
+
+
 def _hazard(x: Tensor) -> Tensor:
     """Return the density over the probability of less than x, which underflow on the left."""
     return div(math.sqrt(2) / _ROOT_PI, erfcx_op(mul(x, -math.sqrt(0.5))))
@@ -86,21 +91,23 @@ def ndtri(input: Tensor) -> Tensor:
 
 
 def entr(input: Tensor) -> Tensor:
-    """Return -x log(x): 0 at 0, and -inf for negative x."""
-    x = _tensor(input)
-    x = x if x.dtype.kind == "f" else mul(x, 1.0)
-    inside = where(ge(x, 0), x, 1.0)
-    value = neg(mul(inside, log(where(eq(inside, 0), 1.0, inside))))
-    value = where(ge(x, 0), value, -math.inf)
-    return where(eq(x, x), value, x)
+    """Return -x log(x): 0 at 0, with an infinite slope, and -inf for negative x, without one."""
+    return entr_op(_tensor(input))
 
 
 @method
 def logit(x: Tensor, eps: float | None = None) -> Tensor:
-    """Return log(x / (1 - x)); NaN outside [0, 1] unless `eps` moves x into [eps, 1 - eps]."""
-    x = x if x.dtype.kind in "fc" else cast(x, dtypes.get_default_dtype())
-    x = clamp(x, eps, 1 - eps) if eps is not None else x
-    return sub(log(x), log1p(neg(x)))
+    """Return log(x / (1 - x)); NaN outside [0, 1] unless `eps` moves x into [eps, 1 - eps].
+
+    Where it is NaN, so are its derivatives.
+    """
+    x = floating(x)
+    inside = clamp(x, eps, 1 - eps) if eps is not None else x
+    value = sub(log(inside), log1p(neg(inside)))
+    if x.is_complex():
+        return value
+    known = eq(x, x) if eps is not None else logical_and(ge(x, 0), le(x, 1))
+    return add(value, mul(x, where(known, 0.0, math.nan)))
 
 
 def xlog1py(input: Any, other: Any) -> Tensor:
@@ -141,12 +148,25 @@ def spherical_bessel_j0(input: Tensor) -> Tensor:
 
 
 def _of_second(name: str, rule: Callable) -> Op:
-    """Register the special function `name` of (a, x) as one of x, and of a without derivatives."""
+    """Register the special function `name` of (a, x) as one of x, and of a without derivatives.
+
+    That by a is refused where it is asked for, not where a could have one.
+    """
 
     def forward(xp: Any, x: Any, a: Any, out: Any = None) -> Any:
         return into(out, getattr(devices.special_of(xp), name)(a, x))
 
-    return Op(name, forward, {"x": rule}, **_FACTS)
+    def by_first(g: Tensor) -> Tensor:
+        raise _no_derivative(name)
+
+    return Op(name, forward, {"x": rule, "a": by_first}, **_FACTS)
+
+
+def _no_derivative(name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{name}: the derivative for the first argument is not implemented; detach() it, or take "
+        "gradients by others alone"
+    )
 
 
 def _density(x: Tensor, a: Tensor) -> Tensor:
@@ -167,12 +187,8 @@ zeta_op = _of_second("zeta", lambda g, x, a: neg(mul_op(g, mul(zeta_op(x, a + 1)
 
 
 def _without_first(name: str, op: Op, first: Any, second: Any) -> Tensor:
-    if isinstance(first, Tensor) and (
-        first.requires_grad or (first.__dispatch__ is not None and first.in_sweep)
-    ):
-        raise RuntimeError(
-            f"{name}: the derivative for the first argument is not implemented; detach() it"
-        )
+    if isinstance(first, Tensor) and first.__dispatch__ is not None and first.in_sweep:
+        raise _no_derivative(name)
     a, x = operands(first, second, needs_tensor=name)
     if not isinstance(x, Tensor):
         x = as_tensor(x, a)
@@ -185,7 +201,7 @@ def _without_first(name: str, op: Op, first: Any, second: Any) -> Tensor:
 def igamma(x: Tensor, other: Tensor) -> Tensor:
     """Return the lower incomplete Gamma function P(x, other), from 0 to 1, broadcast.
 
-    It has derivatives in `other`; RuntimeError where the first argument requires grad.
+    It has derivatives in `other`; NotImplementedError where that of the first is asked for.
     """
     return _without_first("igamma", gammainc_op, x, other)
 
@@ -194,7 +210,7 @@ def igamma(x: Tensor, other: Tensor) -> Tensor:
 def igammac(x: Tensor, other: Tensor) -> Tensor:
     """Return the upper incomplete Gamma function Q(x, other) = 1 - P(x, other), broadcast.
 
-    It has derivatives in `other`; RuntimeError where the first argument requires grad.
+    It has derivatives in `other`; NotImplementedError where that of the first is asked for.
     """
     return _without_first("igammac", gammaincc_op, x, other)
 
@@ -202,6 +218,6 @@ def igammac(x: Tensor, other: Tensor) -> Tensor:
 def zeta(input: Any, other: Any) -> Tensor:
     """Return Hurwitz' zeta function, the sum of (k + other)**-input over k >= 0, broadcast.
 
-    It has derivatives in `other`; RuntimeError where the first argument requires grad.
+    It has derivatives in `other`; NotImplementedError where that of the first is asked for.
     """
     return _without_first("zeta", zeta_op, input, other)

@@ -42,9 +42,17 @@ digamma_op = Op(
     {"x": lambda g, x: mul_op(g, polygamma_op(x, order=1))},
     **_FACTS,
 )
-lgamma_op = Op("lgamma", special("gammaln"), {"x": lambda g, x: mul_op(g, digamma_op(x))}, **_FACTS)
 
-lgamma = unary(lgamma_op, "Return log |Gamma(x)|; infinite at 0, -1, -2, ...")
+
+def _lgamma(xp: Any, x: Any, out: Any = None) -> Any:
+    result = special("gammaln")(xp, x, out=out)
+    xp.copyto(result, math.inf, where=x == -math.inf)  # as at every pole, and in C
+    return result
+
+
+lgamma_op = Op("lgamma", _lgamma, {"x": lambda g, x: mul_op(g, digamma_op(x))}, **_FACTS)
+
+lgamma = unary(lgamma_op, "Return log |Gamma(x)|; infinite at 0, -1, -2, ... and both infinities.")
 digamma = unary(digamma_op, "Return the derivative of lgamma.")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from .. import dtypes
 from ..devices import linalg_raises
 from ..tensor import Tensor, method
-from .arithmetic import conj_of, mul, neg, sub
+from .arithmetic import conj_of, mul, neg, slope_of_line_op, sub
 from .arrange import diag_embed
 from .matmul import matmul_op
 from .piecewise import where
@@ -529,7 +529,9 @@ def matrix_power(A: Tensor, n: int) -> Tensor:  # noqa: N803
     if n < 0:
         return matrix_power(inv(A), -n)
     if n == 0:
-        return diag_embed(REGISTRY["ones_like"](A.diagonal(dim1=-2, dim2=-1)))
+        diagonal = A.diagonal(dim1=-2, dim2=-1)
+        ones = REGISTRY["ones_like"](diagonal)  # with a place in the graph, and derivative 0
+        return diag_embed(slope_of_line_op(ones, diagonal, scale=1))
     result, square = None, A
     while True:
         if n % 2:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import threads
 from ..tensor import Tensor, method
 from .arithmetic import add, binary_operator, conj_of, mul
@@ -190,7 +192,7 @@ def matmul(x: Tensor, other: Tensor) -> Tensor:
     return reshape_op(result, shape=shape[:-1] if other.ndim == 1 else shape)
 
 
-binary_operator("matmul", matmul)
+binary_operator("matmul", matmul, lambda other: isinstance(other, (Tensor, np.ndarray)))
 
 
 @method

@@ -10,7 +10,7 @@ from ..tensor import Tensor, method
 from .arithmetic import mul, sub
 from .quotient import gated_power_op, quotient_op
 from .reduce import keep, kept_shape
-from .registry import REGISTRY, Op, cast
+from .registry import REGISTRY, Op, cast, floating
 from .shape import movedim, normal_axes
 from .svd import svd_op
 
@@ -178,7 +178,7 @@ def linalg_norm(
 @method
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the p-norm of the difference of two tensors, broadcast, over all elements."""
-    return vector_norm(sub(input, other), p)
+    return vector_norm(sub(floating(input), floating(other)), p)
 
 
 @method

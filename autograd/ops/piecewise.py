@@ -18,6 +18,7 @@ from ..tensor import Tensor, as_tensor, method
 from .arithmetic import add, mul_op, operands, sub, zeros_rule
 from .quotient import quotient_op
 from .registry import REGISTRY, LoopCode, Op, cast, refuse_mixed
+from .select import chosen
 
 __all__ = [
     "abs",
@@ -57,7 +58,7 @@ def _into(result: Any, out: Any) -> Any:
 
 
 def _where(xp: Any, condition: Any, x: Any, y: Any, out: Any = None) -> Any:
-    return _into(xp.where(condition, x, y), out)
+    return chosen(xp, condition, x, y, out)
 
 
 where_op = Op(
@@ -361,7 +362,7 @@ def _inside(xp: Any, g: Any, x: Any, out: Any = None, *, low: Any, high: Any) ->
         inside = x >= low
     else:
         inside = (x >= low) & (x <= high)
-    return _into(xp.where(inside, g, 0), out)
+    return chosen(xp, inside, g, 0, out)
 
 
 inside_op = Op(

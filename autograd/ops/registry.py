@@ -508,6 +508,11 @@ def cast(tensor: Tensor, dtype: np.dtype) -> Tensor:
     return tensor if tensor._data.dtype == dtype else REGISTRY["to"](tensor, dtype=dtype)
 
 
+def floating(tensor: Tensor) -> Tensor:
+    """Return `tensor` with integers as numbers of the default dtype, all others as they are."""
+    return tensor if tensor.dtype.kind in "fc" else cast(tensor, dtypes.get_default_dtype())
+
+
 def move(tensor: Tensor, device: devices.Device) -> Tensor:
     """Return `tensor` on another device (itself when it is there), recorded as `to_device`."""
     source = tensor.device

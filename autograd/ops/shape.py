@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes, modes
 from ..devices import share_memory
 from ..tensor import Tensor, method
 from .arithmetic import conj_of
@@ -342,11 +343,18 @@ def reshape_as(x: Tensor, other: Tensor) -> Tensor:
 
 
 @method
-def view(x: Tensor, *sizes: Any, size: Any = None) -> Tensor:
-    """Return a view of `x` with another shape (one size may be -1).
+def view(x: Tensor, *sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
+    """Return a view of `x` with another shape (one size may be -1), or of its bits in a dtype.
 
-    Raises RuntimeError when the shape does not fit the elements, or needs a copy.
+    dtype  given alone: the last dimension has as many elements of it as there are bits.  No
+           gradient flows through that view.
+    Raises RuntimeError when the shape does not fit the elements, or needs a copy, and where the
+    last dimension has no whole number of elements of the dtype, or lies apart in memory.
     """
+    if len(sizes) == 1 and isinstance(sizes[0], (np.dtype, type)):
+        (dtype,), sizes = sizes, ()
+    if dtype is not None:
+        return _bits(x, dtypes.as_dtype(dtype))
     shape = _resolved(shape_arguments(sizes, size), x)
     result = reshape_op(x, shape=shape)
     if x.numel() and not share_memory(x._data, result._data):
@@ -356,6 +364,29 @@ def view(x: Tensor, *sizes: Any, size: Any = None) -> Tensor:
             f"{list(shape)}. Use .reshape(...) instead."
         )
     return result
+
+
+bits_op = Op("bits", lambda xp, x, *, dtype: x.view(dtype), view=True)
+
+
+def _bits(x: Tensor, dtype: np.dtype) -> Tensor:
+    """Return the bits of `x` as elements of a dtype: a view that is constant to gradients."""
+    old, new = x.dtype.itemsize, dtype.itemsize
+    if old != new:
+        words = f"to view {x.dtype} as {dtype} (different element sizes)"
+        if x.ndim == 0:
+            raise RuntimeError(f"view: the tensor cannot be 0-d {words}; reshape it to (1,)")
+        if x.shape[-1] * old % new:
+            raise RuntimeError(
+                f"view: size(-1) must be divisible by {new // old} {words}, got {x.shape[-1]}"
+            )
+        if x.numel() and x.shape[-1] > 1 and x._data.strides[-1] != old:
+            raise RuntimeError(
+                f"view: stride(-1) must be 1 {words}, got {x._data.strides[-1] // old}; call "
+                "contiguous() first"
+            )
+    with modes.no_grad():
+        return bits_op(x, dtype=dtype)
 
 
 @method

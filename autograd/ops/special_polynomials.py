@@ -30,7 +30,7 @@ Step = Callable[[Tensor, int, Tensor, Tensor], Tensor]
 
 
 def _evaluated(name: str, first: Callable, step: Step, input: Any, n: Any) -> Tensor:
-    """Return the polynomial of degree n at `input`, both broadcast; 0 for n < 0.
+    """Return the polynomial of degree n, rounded towards 0, at `input`, broadcast; 0 for n < 0.
 
     first  `x -> p_1`.
     step   `(x, k, p_{k-1}, p_k) -> p_{k+1}`.
@@ -40,7 +40,7 @@ def _evaluated(name: str, first: Callable, step: Step, input: Any, n: Any) -> Te
     if x.is_complex():
         raise RuntimeError(f"{name} is not implemented for complex tensors")
     x = x if x.dtype.kind == "f" else cast(x, dtypes.get_default_dtype())
-    degrees = n.detach() if isinstance(n, Tensor) else None
+    degrees = cast(n.detach(), dtypes.int64) if isinstance(n, Tensor) else None
     top = int(n) if degrees is None else _greatest(degrees)
     one = REGISTRY["ones_like"](x)
     if degrees is None and top < 0:

@@ -7,6 +7,7 @@ from .arithmetic import add, mul, sub
 from .cumulative import cumsum
 from .index import narrow
 from .reduce import sum
+from .registry import floating
 from .shape import normal_axis, reshape_op
 
 __all__ = ["cumulative_trapezoid", "trapezoid", "trapz"]
@@ -49,10 +50,11 @@ def _panels(name: str, y: Tensor, x: Tensor | None, dx: float | None, dim: int) 
     if x is not None and dx is not None:
         raise TypeError(f"{name}: takes the points x, or their distance dx, but got both")
     axis = normal_axis(dim, y.ndim)
+    y = floating(y)  # sums and differences of integers without a sign would wrap around
     middle = mul(add(*_neighbours(y, axis)), 0.5)
     if x is None:
         return middle if dx is None else mul(middle, dx)
-    left, right = _neighbours(_along(name, x, y, axis), axis - y.ndim)
+    left, right = _neighbours(_along(name, floating(x), y, axis), axis - y.ndim)
     return mul(middle, sub(right, left))
 
 

@@ -29,7 +29,7 @@ def vander(
     columns = x.shape[0] if N is None else N
     if columns < 0:
         raise RuntimeError(f"vander: N must be non-negative, got {N}")
-    x = x.long() if x.dtype.kind == "b" else x
+    x = x.long() if x.dtype.kind in "iub" else x
     if columns == 0:
         return narrow(unsqueeze(x, -1), -1, 0, 0)
     exponents = range(columns) if increasing else reversed(range(columns))

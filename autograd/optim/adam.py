@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from .. import devices
@@ -14,12 +15,12 @@ from .optimizer import Optimizer, zeros_like
 class Adam(Optimizer):
     """p <- p - lr m' / (sqrt(v') + eps), with bias-corrected moving averages m' of g and v' of g^2.
 
-    g includes weight_decay p.  With `amsgrad` v' is the largest one so far; with `maximize` the
-    step goes uphill.  Source: Kingma and Ba, ICLR 2015, algorithm 1; Reddi et al., ICLR 2018.
+    g includes weight_decay p; with `decoupled_weight_decay` p shrinks directly, as in AdamW.  With
+    `amsgrad` v' is the largest one so far; with `maximize` the step goes uphill.  Source: Kingma
+    and Ba, ICLR 2015, algorithm 1; Reddi et al., ICLR 2018.
     """
 
     elementwise = True
-    decoupled = False
 
     def __init__(
         self,
@@ -33,6 +34,7 @@ class Adam(Optimizer):
         maximize: bool = False,
         foreach: bool | None = None,
         fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
     ) -> None:
         super().__init__(
             params,
@@ -45,6 +47,7 @@ class Adam(Optimizer):
                 "maximize": maximize,
                 "foreach": foreach,
                 "fused": fused,
+                "decoupled_weight_decay": decoupled_weight_decay,
             },
         )
 
@@ -61,7 +64,7 @@ class Adam(Optimizer):
         step = state["step"]
         mean, square = state["exp_avg"]._data, state["exp_avg_sq"]._data
         work, decayed = self._workspace(values, 2)
-        grad = decay(values, grad, group, self.decoupled, work, decayed)
+        grad = decay(values, grad, group, group["decoupled_weight_decay"], work, decayed)
         average(mean, grad, beta1, work)
         average_squares(square, grad, beta2, work)
         if group["amsgrad"]:
@@ -81,8 +84,6 @@ class AdamW(Adam):
 
     Source: Loshchilov and Hutter, ICLR 2019, algorithm 2.
     """
-
-    decoupled = True
 
     def __init__(
         self,
@@ -107,4 +108,11 @@ class AdamW(Adam):
             maximize=maximize,
             foreach=foreach,
             fused=fused,
+            decoupled_weight_decay=True,
         )
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Take over a snapshot, also one of Adam; the decay stays decoupled."""
+        super().load_state_dict(state_dict)
+        for group in self.param_groups:
+            group["decoupled_weight_decay"] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
@@ -10,11 +11,42 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from .. import devices, dtypes, modes
+from ..graph import HookList, RemovableHandle
 from ..nn.module import clear_grad
 from ..tensor import Tensor
 from .together import Moved, Together, joined
 
 _Loss = TypeVar("_Loss")
+
+
+def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method `step` with the optimizer's hooks called before and after it, once."""
+
+    @functools.wraps(step)
+    def with_hooks(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        if self._is_stepping or not (self._before_step.hooks or self._after_step.hooks):
+            return step(self, *args, **kwargs)
+        given: tuple = (self, *args)
+        self._is_stepping = True
+        try:
+            for hook in tuple(self._before_step.hooks.values()):
+                changed = hook(self, given, kwargs)
+                if changed is None:
+                    continue
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(
+                        f"hook {getattr(hook, '__name__', hook)!r} of {type(self).__name__}.step "
+                        f"must return None or a tuple of (new_args, new_kwargs), but got {changed}"
+                    )
+                given, kwargs = changed
+            result = step(*given, **kwargs)
+            for hook in tuple(self._after_step.hooks.values()):
+                hook(self, given, kwargs)
+        finally:
+            self._is_stepping = False
+        return result
+
+    return with_hooks
 
 
 def _number(option: Any) -> Any:
@@ -41,6 +73,8 @@ class Optimizer:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        if "step" in vars(cls):
+            cls.step = _hooked(vars(cls)["step"])  # type: ignore[method-assign]
         if "_update" in vars(cls) and "elementwise" not in vars(cls):
             cls.elementwise = False
 
@@ -49,6 +83,8 @@ class Optimizer:
         self.param_groups: list[dict[str, Any]] = []
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.steps_taken = 0
+        self._before_step, self._after_step = HookList(), HookList()
+        self._is_stepping = False  # with hooks: they are called once, by the outermost step
         self._scratch: dict[tuple, Any] = {}
         self._together: dict[int, Together] = {}  # by the first of the parameters
         if isinstance(params, (Tensor, Mapping)):
@@ -132,6 +168,7 @@ class Optimizer:
     @overload
     def step(self, closure: Callable[[], _Loss]) -> _Loss: ...
 
+    @_hooked
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Move all parameters that have a gradient once; return the loss of `closure`, if given.
 
@@ -155,6 +192,25 @@ class Optimizer:
                     one.parameter._version[0] += 1
         self.steps_taken += 1
         return loss
+
+    def register_step_pre_hook(
+        self, hook: Callable[[Any, tuple, dict[str, Any]], Any]
+    ) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before each step; `args` begin with the optimizer.
+
+        It returns None, or a pair of the arguments and the keywords to step with instead
+        (RuntimeError for anything else).  Copies and pickles of the optimizer have no hooks.
+        """
+        return self._before_step.add(hook)
+
+    def register_step_post_hook(
+        self, hook: Callable[[Any, tuple, dict[str, Any]], Any]
+    ) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after each step; what it returns is not looked at.
+
+        Copies and pickles of the optimizer have no hooks.
+        """
+        return self._after_step.add(hook)
 
     def _moved(self, parameters: Iterable[Tensor]) -> list[list[Moved]]:
         """Return the parameters that have a gradient, with those that are moved together."""
@@ -222,7 +278,8 @@ class Optimizer:
     # ---- saving and loading
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_scratch": {}, "_together": {}}  # of these parameters and arrays
+        own = {"_scratch": {}, "_together": {}}  # of these parameters and arrays
+        return {**vars(self), **own, "_before_step": HookList(), "_after_step": HookList()}
 
     def state_dict(self) -> dict[str, Any]:
         """Return a snapshot of state and options; parameters are numbered in order.

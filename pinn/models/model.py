@@ -174,7 +174,12 @@ def build_module(
             f"model: {name} has no parameters to train; register them as autograd.nn.Parameter"
         )
     own = model.named_parameters() if given else parameters
-    hooked = [key for key, parameter in own if parameter._hooks and parameter._hooks.hooks]
+    hooked = [
+        key
+        for key, parameter in own
+        for hooks in (parameter._hooks, parameter._after_accumulation)
+        if hooks and hooks.hooks
+    ]
     if hooked:
         raise ValueError(
             f"model: the parameter {hooked[0]!r} of {name} has a hook, which training does not "

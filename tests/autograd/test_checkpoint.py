@@ -308,3 +308,26 @@ def test_on_the_strict_device():
         x = points().detach().cuda().requires_grad_()
         expected = T.grad(net(x).sum(), x)[0].tolist()
         assert T.grad(checkpoint(net, x).sum(), x)[0].tolist() == expected
+
+
+@pytest.mark.parametrize("segments", [1, 2, 3, 5])
+def test_segments_of_a_sequence_are_run_again_but_the_last(segments):
+    steps = [Counter(f) for f in (T.sin, T.cos, T.exp, T.tanh, lambda x: x * x)]
+    x = T.tensor([0.3, 0.7], dtype=T.float64, requires_grad=True)
+    expected = x.sin().cos().exp().tanh() ** 2
+    found = T.utils.checkpoint.checkpoint_sequential(steps, segments, x)
+    assert found.tolist() == expected.tolist()
+    (slope,) = T.grad(found.sum(), x)
+    np.testing.assert_allclose(slope.numpy(), T.grad(expected.sum(), x)[0].numpy(), rtol=1e-13)
+    again = 5 // segments * (segments - 1)
+    assert [step.calls for step in steps] == [2] * again + [1] * (5 - again)
+
+
+def test_a_sequential_is_taken_apart_and_bad_numbers_are_refused():
+    net = make_net()
+    x = T.rand(3, net[0].in_features, dtype=net[0].weight.dtype)
+    sequential = T.utils.checkpoint.checkpoint_sequential
+    assert sequential(net, 2, x, use_reentrant=False).tolist() == net(x).tolist()
+    for segments in (0, 100):
+        with pytest.raises(ValueError, match=f"segments, as there are functions, got {segments}"):
+            sequential(net, segments, x)

@@ -287,3 +287,36 @@ def test_a_diagonal_goes_on_below_itself_where_it_is_to_wrap(shape, wrap):
     if expected.size:
         np.fill_diagonal(expected, 1.0, wrap)
     assert T.zeros(*shape).fill_diagonal_(1.0, wrap).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "most"),
+    [(T.float16, 2**11), (T.float32, 2**24), (T.float64, 2**53), (T.uint8, 255), (T.int8, 127),
+     (T.int64, 2**63 - 1), (T.bool, 1)],
+    ids=str,
+)  # fmt: skip
+def test_random_fills_with_whole_numbers_up_to_the_largest(dtype, most):
+    T.manual_seed(0)
+    x = T.zeros(4000, dtype=dtype)
+    assert x.random_() is x
+    found = x.numpy().astype(np.float64)
+    assert found.min() >= 0 and 0.99 * most <= found.max() <= most
+    np.testing.assert_array_equal(found, np.round(found))
+
+
+def test_random_takes_one_bound_or_two():
+    T.manual_seed(0)
+    x = T.zeros(200)
+    assert set(x.random_(3).tolist()) == {0.0, 1.0, 2.0}
+    assert set(x.random_(-1, 2).tolist()) == {-1.0, 0.0, 1.0}
+    again = T.zeros(200).random_(-5, 5, generator=T.Generator().manual_seed(1))
+    assert again.tolist() == x.random_(-5, 5, generator=T.Generator().manual_seed(1)).tolist()
+    with pytest.raises(RuntimeError, match="'from' to be less than 'to'"):
+        x.random_(4, 4)
+    for low, high in ((0, 300), (-1, 5)):
+        with pytest.raises(RuntimeError, match=r"must lie in \[0, 255\]"):
+            T.zeros(2, dtype=T.uint8).random_(low, high)
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        T.zeros(2, requires_grad=True).random_()
+    with pytest.raises(RuntimeError, match="complex"):
+        T.zeros(2, dtype=T.complex64).random_()

@@ -162,3 +162,18 @@ def test_public_functions_show_torchs_names_and_can_be_pickled():
     for function in (T.sin, T.sum, T.linalg.solve, F.silu, F.mse_loss, T.Tensor.add_):
         assert pickle.loads(pickle.dumps(function)) is function
     assert T.arctan2 is T.atan2 and T.sin.__name__ == "sin"
+
+
+def test_names_that_pytorch_has_at_the_top_and_as_methods():
+    a, b = T.tensor([[1.0, 0.0]]), T.tensor([[1.0, 1.0]])
+    assert T.rsub(a, b, alpha=2).tolist() == [[-1.0, 1.0]] and T.rsub(a, 3).tolist() == [[2.0, 3.0]]
+    np.testing.assert_allclose(T.cosine_similarity(a, b).numpy(), [np.sqrt(0.5)], rtol=1e-6)
+    assert T.dropout(b, p=0.5, train=False) is b and not T.dropout(b, 1.0, True).any()
+    assert T.conv1d(T.ones(1, 1, 4), T.ones(1, 1, 2)).tolist() == [[[2.0, 2.0, 2.0]]]
+    assert a[:, T.newaxis].shape == (1, 1, 2)
+    T.manual_seed(7)
+    assert T.initial_seed() == 7
+    weights = T.tensor([0.0, 1.0, 0.0])
+    assert weights.multinomial(1).tolist() == [1] and weights.bernoulli().tolist() == [0, 1, 0]
+    assert weights.bernoulli(1.0).tolist() == [1, 1, 1]
+    assert T.tensor([-4.0, 1.0]).prelu(T.tensor([0.5])).tolist() == [-2.0, 1.0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from ... import modes
@@ -53,7 +53,8 @@ class ParametrizationList(ModuleList):
             value: Any = original
             for module in reversed(modules):
                 if hasattr(module, "right_inverse"):
-                    value = module.right_inverse(value)
+                    with suppress(NotImplementedError):  # as without one, until it is assigned
+                        value = module.right_inverse(value)
         self.is_tensor = isinstance(value, Tensor)
         self.ntensors = 1 if self.is_tensor else len(value)
         for name, one in zip(self._names(), (value,) if self.is_tensor else value, strict=True):

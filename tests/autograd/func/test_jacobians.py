@@ -197,3 +197,34 @@ def test_an_example_is_not_read_in_a_sweep_inside_of_a_map_either(read):
     assert slope(X[0, 0]).item() == 1
     with pytest.raises(RuntimeError, match="one value an example"):
         vmap(slope)(X[0])
+
+
+@pytest.mark.parametrize("chunk_size", [1, 2, 3, 7])
+def test_tangents_in_parts_give_what_all_at_once_do(chunk_size):
+    def function(x):
+        return {"outer": T.outer(x, x) ** 2, "sum": x.sum()}, x * 3
+
+    at = X[0]
+    found, aux = jacfwd(function, has_aux=True, chunk_size=chunk_size)(at)
+    expected, other = jacfwd(function, has_aux=True)(at)
+    for name in expected:
+        np.testing.assert_allclose(found[name].numpy(), expected[name].numpy(), rtol=1e-14)
+    np.testing.assert_array_equal(aux.numpy(), other.numpy())
+    assert jacfwd(lambda x: x * 2, chunk_size=2)(at[:0]).shape == (0, 0)
+
+
+def test_what_is_drawn_while_tangents_are_pushed_is_as_it_is_said():
+    def noisy(x):
+        return x * T.rand(2, dtype=T.float64)
+
+    same = jacfwd(noisy, randomness="same")(T.ones(2, dtype=T.float64))
+    assert (same.diagonal() > 0).all() and same[0, 1] == same[1, 0] == 0
+    different = jacfwd(lambda x: x.sum() * T.rand(1, dtype=T.float64), randomness="different")
+    first, second = different(T.ones(2, dtype=T.float64))[0].tolist()
+    assert first != second
+    with pytest.raises(RuntimeError, match="randomness='different' or 'same'"):
+        jacfwd(noisy, randomness="error")(T.ones(2))
+    with pytest.raises(RuntimeError, match="randomness must be one of"):
+        jacfwd(noisy, randomness="many")
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        jacfwd(noisy, chunk_size=0)

@@ -132,7 +132,8 @@ def test_no_examples_give_no_results():
         (lambda: vmap(T.mul, in_dims=(0,))(X, X), ValueError, "1 entries for 2 values"),
         (lambda: vmap(T.sin, in_dims=({"a": 0},))(X), ValueError, "nest it alike"),
         (lambda: vmap(T.sin, out_dims=2)(X), ValueError, "-2 <= out_dim < 2"),
-        (lambda: vmap(T.sin, out_dims=None)(X), ValueError, "out_dims must be ints"),
+        (lambda: vmap(T.sin, out_dims=None)(X), ValueError, "one value an example"),
+        (lambda: vmap(T.sin, out_dims=0.5)(X), ValueError, "out_dims must be ints or None"),
         (lambda: vmap(lambda x: 1.0)(X), ValueError, "tensors only, got a float"),
         (lambda: vmap(T.sin, randomness="many"), RuntimeError, "randomness must be one of"),
         (lambda: vmap(T.sin, chunk_size=0), ValueError, "at least 1, got 0"),
@@ -141,6 +142,42 @@ def test_no_examples_give_no_results():
 def test_bad_arguments_are_refused(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+@pytest.mark.parametrize("chunk_size", [None, 3])
+def test_what_is_the_same_for_all_is_returned_as_it_is(chunk_size):
+    made = []
+
+    def function(x):
+        made.append(T.ones(2))
+        return {"own": x * 2, "same": (made[-1], M[0])}
+
+    dims = {"own": 0, "same": None}
+    found = vmap(function, out_dims=dims, chunk_size=chunk_size)(X)
+    close(found["own"], 2 * X)
+    assert found["same"][0] is made[0] and found["same"][1].shape == (3, 3)
+
+
+def test_multinomial_draws_by_the_weights_of_each_example():
+    weights = T.eye(4, dtype=T.float64)[[2, 0, 3]] + 1e-300
+    draw = vmap(lambda p: T.multinomial(p, 2), randomness="different")
+    assert draw(weights)[:, 0].tolist() == [2, 0, 3]
+    T.manual_seed(0)
+    found = draw(T.ones(5, 4))
+    T.manual_seed(0)
+    loop = [T.multinomial(T.ones(4), 2) for _ in range(5)]
+    assert found.tolist() == T.stack(loop).tolist()
+    pairs = vmap(draw, randomness="different")(T.ones(2, 5, 4))
+    assert pairs.shape == (2, 5, 2) and (pairs[..., 0] != pairs[..., 1]).all()
+    assert draw(T.ones(0, 4)).shape == (0, 2)
+    outer = vmap(lambda x: draw(weights) + x.long(), randomness="different")(T.zeros(2))
+    assert outer[:, :, 0].tolist() == [[2, 0, 3]] * 2
+    same = vmap(lambda x: T.multinomial(T.ones(4), 2) + x.long(), randomness="same")(T.zeros(3))
+    assert (same == same[0]).all()
+    with pytest.raises(RuntimeError, match="pass randomness='different'"):
+        vmap(lambda p: T.multinomial(p, 2), randomness="same")(weights)
+    with pytest.raises(RuntimeError, match="randomness='different' or 'same'"):
+        vmap(lambda p: T.multinomial(p, 2))(weights)
 
 
 def test_random_numbers_are_drawn_as_it_is_said():

@@ -79,7 +79,7 @@ CASES = {
     "polygamma": at_small(lambda z: T.polygamma(2, z)),
     **{
         name: at_both_signs(getattr(T.nn.functional, name))
-        for name in "elu gelu leaky_relu mish relu silu softplus".split()
+        for name in "elu gelu hardswish leaky_relu mish relu silu softplus".split()
     },
     "gelu_tanh": lambda x, t: T.nn.functional.gelu(x * t - 1, approximate="tanh"),
     "softmax": lambda x, t: last(T.softmax(three(x, t), dim=1)),
@@ -91,7 +91,7 @@ CASES = {
     **{
         name: at_small(getattr(T.special, name))
         for name in (
-            "bessel_j0 bessel_j1 bessel_y0 erfcx i0 i1e log_ndtr modified_bessel_k1 ndtri "
+            "bessel_j0 bessel_j1 bessel_y0 entr erfcx i0 i1e log_ndtr modified_bessel_k1 ndtri "
             "scaled_modified_bessel_k0"
         ).split()
     },
@@ -199,9 +199,9 @@ CASES = {
     "avg_pool": lambda x, t: last(F.avg_pool1d(three(x, t), 2, 1, 1) ** 2),
     "fft": lambda x, t: last(T.fft.irfft(T.fft.rfft(three(x, t)) * T.fft.fft(three(t, x))[:, :2])),
     "solve": lambda x, t: last(T.linalg.solve(matrices(x, t), three(x, t).reshape(N, 3, 1))),
-    "solve_triangular": lambda x, t: last(T.linalg.solve_triangular(
-        matrices(x, t), three(x, t).reshape(N, 3, 1), upper=True
-    )),
+    "solve_triangular": lambda x, t: last(
+        T.linalg.solve_triangular(matrices(x, t), three(x, t).reshape(N, 3, 1), upper=True)
+    ),
     "inv": lambda x, t: last(T.linalg.inv(matrices(x, t))),
     "det": lambda x, t: T.linalg.det(matrices(x, t)).reshape(-1, 1) / 1000,
     "det of 4 by 4": lambda x, t: T.linalg.det(

@@ -153,3 +153,11 @@ X = T.ones(5, 3, 4)
 def test_what_does_not_fit_a_layer_is_refused(call, error, words):
     with pytest.raises(error, match=words):
         call(nn.MultiheadAttention(4, 2))
+
+
+def test_an_empty_batch_gives_an_empty_batch():
+    layer = nn.MultiheadAttention(4, 2)
+    x = T.zeros(3, 0, 4)
+    seen, weights = layer(x, x, x)
+    assert seen.shape == (3, 0, 4) and weights.shape == (0, 3, 3)
+    assert nn.TransformerEncoderLayer(4, 2, 8)(x).shape == (3, 0, 4)

@@ -77,3 +77,52 @@ def test_positions_as_ones():
 def test_what_does_not_fit_is_refused(call, words):
     with pytest.raises(RuntimeError, match=words):
         call()
+
+
+INTEGERS = [T.uint8, T.int8, T.int64]
+MADE_FLOAT = {
+    "logsigmoid": lambda x: F.logsigmoid(x),
+    "softmin": lambda x: F.softmin(x, 0),
+    "hardswish": F.hardswish,
+    "softsign": F.softsign,
+    "celu": F.celu,
+    "smooth_l1_loss": lambda x: F.smooth_l1_loss(x, x.flip(0)),
+    "huber_loss": lambda x: F.huber_loss(x, x.flip(0)),
+    "soft_margin_loss": lambda x: F.soft_margin_loss(x, x.flip(0)),
+    "hinge_embedding_loss": lambda x: F.hinge_embedding_loss(x, x.flip(0), 9.0),
+    "kl_div": lambda x: F.kl_div(x, x.flip(0)),
+    "poisson_nll_loss": lambda x: F.poisson_nll_loss(x, x.flip(0)),
+    "gaussian_nll_loss": lambda x: F.gaussian_nll_loss(x, x.flip(0), x),
+    "bce_with_logits": lambda x: F.binary_cross_entropy_with_logits(x, x.flip(0)),
+    "pairwise_distance": lambda x: F.pairwise_distance(x, x.flip(0)),
+    "dist": lambda x: T.dist(x, x.flip(0)),
+    "trapezoid": lambda x: T.trapezoid(x, x.flip(0)),
+}
+
+
+@pytest.mark.parametrize("name", MADE_FLOAT)
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_integers_are_computed_as_floats_and_do_not_wrap_around(name, dtype):
+    numbers = [1, 2, 100]
+    found = MADE_FLOAT[name](T.tensor(numbers, dtype=dtype))
+    expected = MADE_FLOAT[name](T.tensor(numbers, dtype=T.float32))
+    assert found.dtype == T.float32
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_what_only_limits_integers_keeps_them(dtype):
+    x = T.tensor([1, 4, 100], dtype=dtype)
+    for found, expected in [
+        (F.relu6(x), [1, 4, 6]), (F.hardtanh(x, 2.5, 7.9), [2, 4, 7]),
+        (F.threshold(x, 1.5, 20.9), [20, 4, 100]), (F.relu6(x, inplace=True), [1, 4, 6]),
+    ]:  # fmt: skip
+        assert found.dtype == dtype and found.tolist() == expected
+
+
+def test_bools_and_limits_that_integers_do_not_have_are_refused():
+    for call in (F.relu6, F.relu, lambda x: F.threshold(x, 0.5, 2.0)):
+        with pytest.raises(RuntimeError, match="not supported"):
+            call(T.tensor([True]))
+    with pytest.raises(RuntimeError, match="unsigned type with negative limits"):
+        F.hardtanh(T.tensor([1], dtype=T.uint8))

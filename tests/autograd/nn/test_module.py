@@ -427,3 +427,29 @@ def test_other_dtypes_and_no_values():
     assert net.weight.dtype == net.running_mean.dtype == T.float64
     weight = net.weight
     assert net.to_empty(device="cpu").weight is weight and weight.shape == (2,)
+
+
+def test_a_buffer_is_registered_when_it_is_assigned():
+    class Scaled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Buffer(T.tensor([2.0]))
+            self.count = nn.Buffer(T.zeros(()), persistent=False)
+
+        def forward(self, x):
+            return x * self.scale
+
+    module = Scaled()
+    assert [name for name, _ in module.named_buffers()] == ["scale", "count"]
+    assert list(module.state_dict()) == ["scale"] and not list(module.parameters())
+    module.count = T.ones(())
+    assert module.count.item() == 1.0 and list(copy.deepcopy(module).state_dict()) == ["scale"]
+    assert module.double().scale.dtype == T.float64
+    assert module(T.ones(1)).tolist() == [2.0]
+    again = pickle.loads(pickle.dumps(nn.Buffer(T.ones(2))))
+    assert isinstance(again, nn.Buffer) and again.tolist() == [1.0, 1.0]
+    with pytest.raises(TypeError, match="expected a Tensor, got list"):
+        nn.Buffer([1.0])
+    layer = nn.Linear(1, 1)
+    with pytest.raises(TypeError, match="takes a Parameter or None"):
+        layer.weight = nn.Buffer(T.ones(1, 1))

@@ -413,3 +413,15 @@ def test_integers_are_multiplied_and_not_divided():
 
 def test_numbers_alone_may_be_added():
     assert autograd.add(1, 2).item() == 3 and autograd.div(1, 2).item() == 0.5
+
+
+@pytest.mark.parametrize("exponent", [1.5, 2.5, -1.5, -2.5, 7.5])
+def test_powers_with_halves_are_those_of_c_at_zero_and_at_both_infinities(exponent):
+    at = [-np.inf, np.inf, 0.0, -0.0, -2.0, np.nan, 4.0]
+    for dtype in (np.float32, np.float64):
+        x = np.array(at, dtype)
+        with np.errstate(all="ignore"):
+            expected = np.power(x, dtype(exponent))
+        found = autograd.pow(autograd.tensor(x), exponent).numpy()
+        np.testing.assert_allclose(found, expected, rtol=1e-6, strict=True)
+        np.testing.assert_array_equal(np.signbit(found[:5]), np.signbit(expected[:5]))

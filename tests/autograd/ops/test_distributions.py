@@ -103,11 +103,33 @@ def test_logit_is_the_inverse_of_sigmoid_and_stops_at_its_limits():
 
 
 @pytest.mark.parametrize("function", [special.gammainc, special.gammaincc, special.zeta])
-def test_the_first_argument_has_no_derivative(function):
-    a, x = T.tensor(2.5, requires_grad=True), T.tensor(1.5)
-    with pytest.raises(RuntimeError, match=r"first argument is not implemented; detach\(\) it"):
-        function(a, x)
-    assert function(a.detach(), x).item() > 0
+def test_the_first_argument_has_no_derivative_and_the_second_one_has(function):
+    a, x = (T.tensor(v, dtype=T.float64, requires_grad=True) for v in (2.5, 1.5))
+    value = function(a, x)
+    words = r"first argument is not implemented; detach\(\) it"
+    with pytest.raises(NotImplementedError, match=words):
+        T.grad(value, a, retain_graph=True)
+    (slope,) = T.grad(value, x)
+    (constant,) = T.grad(function(a.detach(), x), x)
+    assert slope.item() == constant.item() != 0
+
+
+@pytest.mark.parametrize("eps", [None, 0.1])
+def test_logit_has_no_slope_where_it_has_no_value(eps):
+    at = [-1.0, 2.0, math.nan, 0.25]
+    p = T.tensor(at, dtype=T.float64, requires_grad=True)
+    T.logit(p, eps).sum().backward()
+    outside = [math.nan, math.nan] if eps is None else [0.0, 0.0]
+    np.testing.assert_allclose(p.grad.numpy(), [*outside, math.nan, 16 / 3])
+
+
+def test_entr_is_steep_at_zero_and_has_no_slope_below():
+    p = T.tensor([0.0, -1.0, 0.5, math.inf, math.nan], dtype=T.float64, requires_grad=True)
+    value = special.entr(p)
+    np.testing.assert_array_equal(value.detach().numpy(), scipy.special.entr(p.detach().numpy()))
+    (slope,) = T.grad(value.sum(), p)
+    expected = [math.inf, math.nan, math.log(2) - 1, -math.inf, math.nan]
+    np.testing.assert_allclose(slope.numpy(), expected)
 
 
 def test_a_first_argument_that_depends_on_a_coordinate_is_refused():

@@ -128,6 +128,7 @@ VIEWS = {
     "imag": (np.ones((2, 3)) + 1j, {}),
     "view_as_real": (np.ones((2, 3)) + 1j, {}),
     "view_as_complex": (np.ones((2, 3, 2)), {}),
+    "bits": (np.ones((2, 3)), {"dtype": np.dtype(np.int32)}),
 }
 
 

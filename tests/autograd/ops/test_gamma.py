@@ -63,3 +63,8 @@ def test_poles_and_orders():
     assert T.lgamma(T.tensor([3])).dtype == T.get_default_dtype()
     with pytest.raises(ValueError, match="polygamma: expected an order n >= 0, got -1"):
         T.polygamma(-1, x)
+
+
+def test_lgamma_is_infinite_at_both_ends():
+    ends = T.tensor([-np.inf, np.inf, 0.0, -2.0], dtype=T.float64)
+    assert T.lgamma(ends).tolist() == [np.inf] * 4

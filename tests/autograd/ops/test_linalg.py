@@ -443,3 +443,11 @@ def test_a_chain_is_multiplied_in_the_cheapest_order():
     chain = [T.ones(100, 1), T.ones(1, 100), T.ones(100, 1)]
     program, _ = plan.trace(lambda *xs: [linalg.multi_dot(xs)], chain)
     assert sum(flops(i) for i in program.instructions if i.op.name == "matmul") == 2 * 2 * 100
+
+
+def test_a_power_of_zero_has_a_place_in_the_graph_and_derivative_zero():
+    a = T.tensor([[1.0, np.inf], [3.0, 4.0]], dtype=T.float64, requires_grad=True)
+    power = T.linalg.matrix_power(a, 0)
+    assert power.requires_grad and power.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    (slope,) = T.grad(power.sum(), a)
+    assert slope.tolist() == [[0.0, 0.0], [0.0, 0.0]]

@@ -267,3 +267,10 @@ def test_outer_and_batched_products_that_are_added():
 def test_ger_is_outer():
     a, b = T.arange(2.0), T.arange(3.0)
     assert T.ger(a, b).tolist() == a.ger(b).tolist() == T.outer(a, b).tolist()
+
+
+@pytest.mark.parametrize("other", [True, 2, 2.5, 1j])
+def test_a_number_is_no_side_of_a_matrix_product(other):
+    for call in (lambda: T.ones(1) @ other, lambda: other @ T.ones(1)):
+        with pytest.raises(TypeError, match="unsupported operand type"):
+            call()

@@ -232,3 +232,45 @@ def test_expanded_tensors_pass_through_operations():
     (g,) = T.grad((wide * wide).reshape(-1).sum(), x)
     assert g.tolist() == [6.0, 12.0]
     assert wide.clone().is_contiguous()
+
+
+# ---- bits
+
+
+def test_the_bits_of_a_tensor_are_seen_as_another_dtype():
+    x = T.tensor([[1.0, -2.0], [0.5, 3.0]], requires_grad=True)
+    for dtype in (T.int32, T.float32, T.int16, T.uint8, T.float64, T.complex64):
+        found, expected = x.view(dtype), x.detach().numpy().view(dtype)
+        np.testing.assert_array_equal(found.numpy(), expected, strict=True)
+        assert not found.requires_grad and found.view(dtype=T.float32).shape == (2, 2)
+        assert found.data_ptr() == x.data_ptr()
+    assert T.zeros(0, 3).view(T.int16).shape == (0, 6)
+    assert T.tensor(1.0).view(T.int32).item() == 0x3F800000
+    signs = T.vmap(lambda row: row.view(T.int32) < 0)(x.detach())
+    assert signs.tolist() == [[False, True], [False, False]]
+    sign = T.compile(lambda v: (v.view(T.int32) < 0).float() * v)
+    for _ in range(2):
+        assert sign(x.detach()).tolist() == [[0.0, -2.0], [0.0, 0.0]]
+
+
+def test_writing_bits_changes_the_tensor_and_its_version():
+    x = T.ones(2)
+    bits = x.view(T.int32)
+    bits.zero_()
+    assert x.tolist() == [0.0, 0.0] and x._version == bits._version == [1]
+    computed = T.ones(2, requires_grad=True) * 1
+    with pytest.raises(RuntimeError, match="no_grad"):
+        computed.view(T.int32).zero_()  # whose gradient would not know
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: T.zeros(2, 3).view(T.float64), "must be divisible by 2 .* got 3"),
+        (lambda: T.tensor(1.0).view(T.float64), "cannot be 0-d"),
+        (lambda: T.zeros(3, 2).t().view(T.int16), r"stride\(-1\) must be 1 .* got 2"),
+    ],
+)
+def test_bits_that_do_not_fit_are_refused(call, words):
+    with pytest.raises(RuntimeError, match=words):
+        call()

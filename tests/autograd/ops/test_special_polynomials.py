@@ -60,3 +60,11 @@ def test_numbers_integers_and_complex_ones():
     assert special.hermite_polynomial_he(T.tensor([2]), 2).dtype == T.get_default_dtype()
     with pytest.raises(RuntimeError, match="not implemented for complex tensors"):
         special.legendre_polynomial_p(T.tensor([1j]), 2)
+
+
+def test_degrees_may_be_a_tensor_of_floats_and_are_rounded_towards_zero():
+    x = T.tensor([0.5, 0.25], dtype=T.float64)
+    for degrees in ([2.0, 3.0], [2.7, 3.2]):
+        found = special.chebyshev_polynomial_t(x, T.tensor(degrees))
+        np.testing.assert_allclose(found.numpy(), [2 * 0.25 - 1, 4 * 0.25**3 - 3 * 0.25])
+    assert special.hermite_polynomial_h(0.5, T.tensor([2.0, -1.0])).tolist() == [-1.0, 0.0]

@@ -847,3 +847,21 @@ def test_choices_between_implementations_are_accepted():
     for make in (optim.SGD, optim.Adagrad):
         make([T.zeros(1, requires_grad=True)], foreach=True, fused=False)
     optim.RMSprop([T.zeros(1, requires_grad=True)], foreach=True)
+
+
+def test_adam_with_decoupled_decay_is_adamw():
+    def path(make):
+        p = nn.Parameter(T.tensor(A0))
+        optimizer = make([p], lr=0.1, weight_decay=0.3)
+        for _ in range(5):
+            optimizer.zero_grad()
+            (p**4).sum().backward()
+            optimizer.step()
+        return p.tolist(), optimizer
+
+    decoupled, _ = path(lambda *a, **k: optim.Adam(*a, **k, decoupled_weight_decay=True))
+    adamw, optimizer = path(optim.AdamW)
+    adam, other = path(optim.Adam)
+    assert decoupled == adamw != adam
+    optimizer.load_state_dict(other.state_dict())
+    assert optimizer.param_groups[0]["decoupled_weight_decay"] is True

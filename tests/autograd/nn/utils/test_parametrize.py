@@ -143,3 +143,99 @@ def test_another_shape_is_taken_where_it_is_meant():
     layer = nn.Linear(2, 2, bias=False)
     parametrize.register_parametrization(layer, "weight", Narrowed(), unsafe=True)
     assert layer(T.ones(3, 2)).shape == (3, 1)
+
+
+# ---- orthogonal matrices
+
+MAPS = ["matrix_exp", "cayley", "householder"]
+
+
+def holder(*shape, dtype=T.float64):
+    module = nn.Module()
+    generator = T.Generator().manual_seed(0)
+    module.weight = nn.Parameter(T.randn(*shape, dtype=dtype, generator=generator))
+    return module
+
+
+def distance_from_orthonormal(weight):
+    tall = weight if weight.shape[-2] >= weight.shape[-1] else weight.mT
+    identity = T.eye(tall.shape[-1], dtype=weight.dtype)
+    return (tall.mH @ tall - identity).abs().max().item()
+
+
+@pytest.mark.parametrize("orthogonal_map", [None, *MAPS])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (2, 3, 3)])
+@pytest.mark.parametrize("trivial", [True, False])
+def test_a_weight_stays_orthogonal_while_it_is_trained(shape, orthogonal_map, trivial):
+    module = nn.utils.parametrizations.orthogonal(
+        holder(*shape), orthogonal_map=orthogonal_map, use_trivialization=trivial
+    )
+    original = module.parametrizations.weight.original
+    before = module.weight.detach()
+    assert distance_from_orthonormal(before) < 1e-13
+    target = T.rand(*shape, dtype=T.float64, generator=T.Generator().manual_seed(1))
+    optimizer = T.optim.SGD([original], lr=0.05)
+    losses = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = (module.weight - target).pow(2).sum()
+        loss.backward()
+        losses.append(loss.item())
+        optimizer.step()
+    assert losses[2] < losses[1] < losses[0]
+    assert distance_from_orthonormal(module.weight) < 1e-13
+    read = module.parametrizations.weight[0]
+    assert T.autograd.gradcheck(read, (original.detach().clone().requires_grad_(),))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4)])
+def test_an_orthogonal_matrix_is_read_as_it_was_assigned(shape):
+    fitting = nn.utils.parametrizations.orthogonal(holder(*shape)).weight.detach()
+    for orthogonal_map in MAPS:
+        module = nn.utils.parametrizations.orthogonal(holder(*shape), "weight", orthogonal_map)
+        module.weight = fitting
+        assert (module.weight - fitting).abs().max() < 1e-13
+    module = nn.utils.parametrizations.orthogonal(
+        holder(*shape), orthogonal_map="householder", use_trivialization=False
+    )
+    module.weight = fitting
+    assert (module.weight - fitting).abs().max() < 1e-13
+    with pytest.raises(ValueError, match="expected a tensor of shape"):
+        module.weight = T.ones(1, 1, dtype=T.float64)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2)])
+def test_complex_weights_are_unitary(shape):
+    module = nn.utils.parametrizations.orthogonal(holder(*shape, dtype=T.complex128))
+    assert distance_from_orthonormal(module.weight) < 1e-13
+
+
+def test_an_orthogonal_layer_is_compiled_saved_and_made_plain_again():
+    layer = nn.utils.parametrizations.orthogonal(nn.Linear(3, 3).double())
+    x = T.rand(5, 3, dtype=T.float64)
+    norms = T.compile(lambda x: layer(x).pow(2).sum())
+    for _ in range(2):
+        assert abs(norms(x).item() - layer(x).pow(2).sum().item()) < 1e-12
+    other = nn.utils.parametrizations.orthogonal(nn.Linear(3, 3).double())
+    other.load_state_dict(layer.state_dict())
+    assert other.weight.tolist() == layer.weight.tolist()
+    weight = layer.weight.detach()
+    parametrize.remove_parametrizations(layer, "weight")
+    assert layer.weight.tolist() == weight.tolist()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda o: o(holder(3)), ValueError, "matrix or a batch of matrices, got 1D"),
+        (lambda o: o(holder(3, 3), "bias"), ValueError, "no parameter or buffer"),
+        (lambda o: o(holder(3, 3), "weight", "qr"), ValueError, "has to be one of"),
+        (lambda o: o(holder(3, 3, dtype=T.complex128), "weight", "householder"), ValueError,
+         "does not support complex"),
+        (lambda o: setattr(o(holder(3, 3), use_trivialization=False), "weight", T.eye(3).double()),
+         NotImplementedError, "cannot be assigned to"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_orthogonal_is_refused(call, error, words):
+    with pytest.raises(error, match=words):
+        call(nn.utils.parametrizations.orthogonal)
