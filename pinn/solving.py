@@ -71,6 +71,9 @@ from pinn.training.unused import unused_constants
 # slopes so many times as there are numbers.
 _WORTH = 1e8
 
+# An estimate takes no more than this part of the limit in time, and may take so many seconds.
+_ESTIMATED, _LEAST_SECONDS = 0.5, 5.0
+
 # A residual of this share of its terms fits no points only, however much smaller it is there.
 _EXACT = 1e-9
 # Of what `check` chooses by the clock.
@@ -239,7 +242,10 @@ def solve(
     by itself, which a warning doubts where it is left out among several ranks. error_bars: whether
     the error of the solution is estimated in the end (report.error_estimate, see pinn.estimates).
     That comes on top of `seconds`: two to five seconds for networks of a thousand numbers, ten to
-    forty for 2000 random features; it is left out of training that took less work. resume: the
+    forty for 2000 random features, longer for integrals. A limit leaves it half as much again, and
+    five seconds at least: where it would take longer it is made at fewer points, and where these
+    would be too few it is left out; the report says so, and solution.error_estimate() makes it. It
+    is left out of training that took less work too. resume: the
     checkpoint of a run that was cut short, to go on from, or its run directory. All other arguments
     have to be those of that run, but for limits (seconds, target, steps and seconds of stages),
     which may grow, and for `threads` and `executor`; the bits are those of a run that never
@@ -437,7 +443,10 @@ def _estimate(
         return ErrorEstimate()
     try:
         announce()
-        found = error_estimate(experiment, objective, result.theta, scaled)
+        allowed = None
+        if experiment.seconds is not None:
+            allowed = max(_LEAST_SECONDS, _ESTIMATED * experiment.seconds)
+        found = error_estimate(experiment, objective, result.theta, scaled, allowed)
         if not isinstance(experiment.model, Windows):
             found = with_noise(found, objective)
         if any(jumps(experiment.problem)):
@@ -469,7 +478,8 @@ def _judged(
         # Of sums that share is known with the nodes of training alone.
         large = any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks)
         if (large or fresh.is_of_other_sums) and not rest:
-            hints.append(overfitted(objective, result.theta, apart, before))
+            spread = fresh.widespread(result.theta)
+            hints.append(overfitted(objective, result.theta, apart, before, spread))
     recovered, doubts = _recovered(objective, result.steps, whole)
     estimate = ErrorEstimate()
     if whole:

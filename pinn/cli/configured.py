@@ -35,7 +35,7 @@ def add_config(parser: argparse.ArgumentParser) -> None:
         "--seconds", metavar="S",
         help="limit of the training's time, the same as --set seconds=S; the error estimate at the "
         "end comes on top: 2 to 5 s for networks of a thousand numbers, 10 to 40 s for 2000 random "
-        "features (--set error_bars=false leaves it out)",
+        "features, but half of S at most, or 5 s (--set error_bars=false leaves it out)",
     )
     parser.add_argument("--seed", metavar="N", help="the same as --set seed=N")
     parser.add_argument("--device", metavar="cpu|cuda|cuda:N", help="the same as --set device=...")

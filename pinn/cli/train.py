@@ -403,6 +403,8 @@ def _finish(
                 tell_failure(_about_divergence(solution, directory, quiet))
             elif report.stop_reason == "interrupted":
                 tell(f"{report.message}: a checkpoint is in {recorder.run.checkpoint_path}")
+        if not quiet:  # of a large network they take as long as an error estimate
+            tell(f"drawing the figures into {os.path.join(directory, 'figures')}")
         draw_run(recorder.run, solution)
     except KeyboardInterrupt:
         tell(f"no figures were drawn; python -m pinn plot {directory} draws them")

@@ -29,6 +29,7 @@ def backward(statement: Statement) -> Iterator[str]:
     """
     domain = statement.problem.domain
     if domain.time is None:
+        yield from _not_in_time(statement)
         return
     start, end = domain.bounds[domain.time]
     for equation in statement.equations:
@@ -67,6 +68,77 @@ def backward(statement: Statement) -> Iterator[str]:
                     "time"
                 )
                 break
+
+
+def _not_in_time(statement: Statement) -> Iterator[str]:
+    """Name what is a start of an equation of space, and what is no start of one of waves.
+
+    Where u and its slope are given on one face of an equation such as u_xx + u_yy = 0 and nothing
+    on the opposite one (Cauchy's problem), it runs along that coordinate as u_tt + u_xx = 0 does in
+    time. And u on both faces of every coordinate is no start of u_tt - u_xx = 0 (Dirichlet's
+    problem of waves), whatever the name of its time.
+    """
+    domain = statement.problem.domain
+    for equation in statement.equations:
+        for unknown in _alone(statement, equation):
+            given = {n: _given(statement, Derivative(unknown), n) for n in domain.coordinates}
+            around = all(set(domain.bounds[n]) <= given[n] for n in domain.coordinates)
+            for name in domain.coordinates:
+                slopes = _sloped(statement, unknown, name)
+                told = _other_way(
+                    list(_fastest(equation, unknown, name, domain.space)), given[name], slopes,
+                    len(domain.coordinates) - 1, around,
+                )  # fmt: skip
+                if told == "start":
+                    yield (
+                        f"the equation {equation.name!r} is solved from {name} = "
+                        f"{slopes.pop():g} alone, where {unknown!r} and its slope in {name} are "
+                        "given, and its waves grow the faster the shorter they are, so that errors "
+                        "of what is given do as well; give it at both ends of "
+                        f"{name}, and no slope where it is given"
+                    )
+                    break
+                if told == "ends":
+                    yield (
+                        f"the equation {equation.name!r} is one of waves, and {unknown!r} is given "
+                        "on all of the boundary, which determines no waves; declare the coordinate "
+                        f"that is the time as pinn.Time, and give {unknown!r} and its slope at its "
+                        "start (pinn.Initial, and with order=1)"
+                    )
+                    break
+
+
+def _other_way(
+    fastest: list[tuple[str, np.ndarray, int]],
+    given: set[float],
+    slopes: set[float],
+    others: int,
+    around: bool,
+) -> str | None:
+    """Return what an equation along a coordinate is held by: "start", where it should be by ends.
+
+    Or "ends", where it should be by a start; None where nothing is known.
+    """
+    if len(fastest) != others or any(order != 2 for _, _, order in fastest):
+        return None
+    if all((rates > 0).all() for _, rates, _ in fastest):
+        return "start" if len(given) == 1 and given == slopes else None
+    waves = all((rates < 0).all() for _, rates, _ in fastest)
+    return "ends" if waves and around and not slopes else None
+
+
+def _sloped(statement: Statement, unknown: str, name: str) -> set[float]:
+    """Return the planes across a coordinate on which a condition holds the slope along it."""
+    asked = Derivative(unknown, (name,))
+    found = set()
+    for condition in statement.conditions:
+        if not condition.is_finite or asked not in condition.leaves:
+            continue
+        (first, *_) = condition.linear
+        rest = [slope for leaf, slope in first.slopes.items() if leaf != asked]
+        if np.all(first.slopes[asked]) and not any(map(np.any, rest)):
+            found |= {plane.value for plane in condition.planes if plane.coordinate == name}
+    return found
 
 
 def _alone(statement: Statement, equation: Stated) -> list[str]:

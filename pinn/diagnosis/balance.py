@@ -58,6 +58,98 @@ def unbalanced(statement: Statement) -> Iterator[str]:
             )
 
 
+def unbalanced_flow(statement: Statement) -> Iterator[str]:
+    """Yield a sentence for each divergence whose flow the conditions do not let come out.
+
+    Of a*u_x + b*v_y + f = 0, with a and b constant, the integral of f over the domain and that of
+    (a u, b v) along the normal over the boundary have to cancel (Gauss), as those of mass do.
+    Looked at where conditions give the values of that flow on all of the boundary, not in time.
+    """
+    domain = statement.problem.domain
+    if domain.coordinates != domain.space or len(domain.space) < 2:
+        return
+    for equation in statement.equations:
+        factors = _divergence(statement, equation)
+        if factors is None:
+            continue
+        made, size = _integral(statement, equation.residual, None)
+        flow, names = 0.0, {}
+        for part in domain.parts:
+            through = _through(statement, part, factors, names)
+            if through is None:
+                break
+            flow, size = flow + through[0], size + through[1]
+        else:
+            if abs(made + flow) > _UNBALANCED * size:
+                yield (
+                    f"{equation.residual.what} and {', '.join(names)} contradict each other: "
+                    "integrated over the domain, the equation asks for a flow of "
+                    f"{0.0 - made:.6g} out of the boundary, and the conditions give {flow:.6g}; "
+                    "no functions can satisfy all of them"
+                )
+
+
+def _divergence(statement: Statement, equation: Stated) -> dict[str, tuple[str, float]] | None:
+    """Return unknown and factor by coordinate of an equation that is a divergence; else None."""
+    space = statement.problem.domain.space
+    if not equation.is_finite or equation.linear[0].coefficients:
+        return None
+    found = {}
+    for leaf in equation.leaves:
+        slopes = np.concatenate([state.slopes[leaf] for state in equation.linear])
+        alone = isinstance(leaf, Derivative) and leaf.order == 1
+        if not alone or np.ptp(slopes) > _ROUNDING * np.abs(slopes).max():
+            return None
+        found[leaf.coordinates[0]] = leaf.unknown, float(slopes[0])
+    unknowns = {unknown for unknown, _ in found.values()}
+    whole = found.keys() == set(space) and len(equation.leaves) == len(unknowns) == len(space)
+    return found if whole else None
+
+
+def _through(
+    statement: Statement,
+    part: Part,
+    factors: dict[str, tuple[str, float]],
+    names: dict[str, None],
+) -> tuple[float, float] | None:
+    """Return the flow out of a part, and that of its size; None where no conditions give it.
+
+    names: takes those of the conditions.
+    """
+    points = Nodes(statement.problem.domain, (part,), None, 1).draw(
+        Sampling(), stream(0, "balance")
+    )
+    flow = np.zeros(len(points))
+    for name, (unknown, factor) in factors.items():
+        normal = points.columns[normal_name(name)]
+        if not normal.any():
+            continue
+        given = [c for c in statement.conditions if _gives(c, unknown, part)]
+        if len(given) != 1:
+            return None
+        found = statement.linear(given[0].residual, Points(points.coordinates))
+        if found is None or not found[0].is_finite:
+            return None
+        flow += factor * normal * -_rest(found[0]) / found[0].slopes[Derivative(unknown)]
+        names[given[0].name] = None
+    weights = points.columns[WEIGHT]
+    return float(weights @ flow), float(weights @ np.abs(flow))
+
+
+def _gives(condition: Stated, unknown: str, part: Part) -> bool:
+    """Return whether a condition gives the value of an unknown, and that alone, on a part."""
+    source = condition.residual.source
+    if not isinstance(source, Boundary) or part not in source.parts or condition.residual.whole:
+        return False
+    return (
+        condition.is_finite
+        and condition.leaves == (Derivative(unknown),)
+        and not condition.points.columns
+        and not condition.linear[0].coefficients
+        and bool(np.all(condition.linear[0].slopes[Derivative(unknown)]))
+    )
+
+
 def _laplacian_factor(statement: Statement, equation: Stated) -> float | None:
     """Return c of an equation c*laplacian(u) + f(x) = 0; None for another."""
     unknowns = {leaf.unknown for leaf in equation.leaves}

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from pinn.diagnosis.balance import unbalanced
+from pinn.diagnosis.balance import unbalanced, unbalanced_flow
 from pinn.diagnosis.linear import Linear
 from pinn.diagnosis.planes import Plane
 from pinn.diagnosis.statement import Stated, Statement
@@ -40,12 +40,13 @@ def contradictions(statement: Statement) -> list[str]:
     Pairs at the same points whose slopes are multiples of each other and whose values are not; and
     pairs of conditions on one unknown whose values differ where their planes meet. An initial
     condition whose value changes with time, though time does not there. A source inside that does
-    not leave through a boundary where all slopes are given.
+    not leave through a boundary where all slopes are given, or all of a flow, as that of mass.
     """
     return [
         *(found.text for found in contradicting(statement)),
         *_held_coordinates(statement),
         *unbalanced(statement),
+        *unbalanced_flow(statement),
     ]
 
 
@@ -207,6 +208,35 @@ def _held_coordinates(statement: Statement) -> Iterator[str]:
             f"the value of {condition.name} changes with {time}, but the condition holds at "
             f"{time} = {low:g} alone, where it is taken; write it without {time} if that is meant"
         )
+
+
+def unbounded(statement: Statement) -> list[str]:
+    """Return a sentence for each condition on a value that is infinite on the domain's edge.
+
+    Points of training lie inside, and see values that grow without end towards it. What has no
+    value there, as sin(x)/x, may have a limit: nothing is said of it.
+    """
+    sentences = []
+    domain = statement.problem.domain
+    for one in statement.conditions:
+        if not (one.is_finite and _is_value(one)) or one.points.columns:
+            continue
+        for j, bounds in enumerate(domain.bounds.values()):
+            if not np.ptp(one.points.coordinates[:, j]):
+                continue
+            for bound in bounds:
+                points = one.points.coordinates.copy()
+                points[:, j] = bound
+                points = points[domain.contains(points)]
+                found = statement.linear(one.residual, Points(points)) if len(points) else None
+                if found is not None and all(np.isinf(state.value).any() for state in found):
+                    worst = points[int(np.isinf(found[0].value).argmax())]
+                    sentences.append(
+                        f"{one.residual.what} has an infinite value at {statement.place(worst)}, "
+                        "on the edge of the domain, which no network has; begin beside it, or "
+                        "look for what is bounded"
+                    )
+    return sentences
 
 
 def not_finite(statement: Statement, training: Sequence[tuple[Stated, Points]]) -> list[str]:

@@ -26,20 +26,24 @@ def overfitted(
     theta: np.ndarray,
     fresh: Mapping[str, float],
     before: Mapping[str, float],
+    widespread: Mapping[str, float] | None = None,
 ) -> str | None:
     """Return a sentence where the residual of a block is far larger than at its points, else None.
 
     theta: what training came to. fresh: block name -> the mean square of its residual there, at
     other points and with more nodes in sums (pinn.training.fresh). before: the same of the start.
+    widespread: that of fresh without a few points: what is large at these alone, as at a corner, is
+    not told of.
     It says what was fitted: the points, the times of an Integral, or the nodes of sums where these
     alone make the difference. Far larger is a hundred times; 1e-12 of what it was will do. Data are
     what they are, and rows that training weighs count like all others.
     """
     left, trained = shares(before, fresh), mean_squares(objective, theta)
+    widespread = fresh if widespread is None else widespread
     far = [
         block for block in objective.blocks
         if block.weight != 0 and not isinstance(block.residual.source, Measured)
-        and left[block.name] > _SMALL and fresh[block.name] > _FAR * trained[block.name]
+        and left[block.name] > _SMALL and widespread[block.name] > _FAR * trained[block.name]
     ]  # fmt: skip
     if not far:
         return None

@@ -8,7 +8,7 @@ import numpy as np
 
 import autograd as T
 from pinn.diagnosis.backward import backward
-from pinn.diagnosis.contradictions import contradictions, not_finite
+from pinn.diagnosis.contradictions import contradictions, not_finite, unbounded
 from pinn.diagnosis.held import HeldByModel
 from pinn.diagnosis.jumps import jumps
 from pinn.diagnosis.missing import missing, underdetermined
@@ -50,6 +50,7 @@ def preflight(objective: Objective) -> list[str]:
     ]
     return [
         *not_finite(statement, training),
+        *unbounded(statement),
         *missing(statement, HeldByModel(objective)),
         *contradictions(statement),
         *_unasked(statement),

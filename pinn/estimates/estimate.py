@@ -22,15 +22,21 @@ import numpy as np
 
 import autograd as T
 from pinn.equations.leaves import Derivative, derivatives_in
+from pinn.estimates.affordable import Foreseen
 from pinn.estimates.corrected import Corrected
 from pinn.estimates.correction import AS_GOOD, Correction, Witness, plausible
 from pinn.estimates.differences import Differences, differences, rms
 from pinn.estimates.error_field import ErrorField
 from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
-from pinn.estimates.record import ErrorEstimate, partly_of_no_solution
+from pinn.estimates.record import (
+    ErrorEstimate,
+    left_out,
+    made_of_a_part,
+    partly_of_no_solution,
+)
 from pinn.estimates.second_solution import not_solved_after, second_solution
-from pinn.estimates.unseen import at_most, not_determined, possible_errors, undetermined
+from pinn.estimates.unseen import at_most, is_large, not_determined, possible_errors, undetermined
 from pinn.evaluation import Evaluation
 from pinn.evaluation.test_grid import test_points
 from pinn.models import Windows
@@ -42,8 +48,10 @@ from pinn.sampling import Points, stream
 from pinn.training.collocation import Collocation
 from pinn.training.experiment import Experiment
 from pinn.training.fitted import Fitted, fitted_in
+from pinn.training.fresh import fresh_points, without_peaks
 from pinn.training.resources import one_blas_thread
 from pinn.training.rounding import rounding_of_blocks
+from pinn.training.trial import Budget
 
 # Waves of all outputs together, at least of each, and the most numbers of networks that move.
 _WAVES, _FEWEST, _MOVING = 400, 100, 900
@@ -61,6 +69,8 @@ _APART = 3.0
 _LITTLE, _BENT, _STRETCHED = 0.1, 0.1, 100.0
 # A residual of this share of the terms of an equation is no small one.
 _FAR = 0.01
+# What the work takes is measured at one of so many parts of the points.
+_PARTS = 12
 # Places at which they are compared, about.
 _COMPARED = 4096
 # A residual this many times its rounding errors is mostly these; so many times, and it is as small
@@ -81,23 +91,28 @@ def error_estimate(
     objective: Objective,
     theta: np.ndarray,
     scaled: Mapping[str, float] | None = None,
+    seconds: float | None = None,
 ) -> ErrorEstimate:
     """Return an estimate of the error of a run's solution, without a reference.
 
     objective: the run's, with the points of training, whose ranks and threads share the work. It is
     left at theta. scaled: how far each equation and condition is from holding, beside the size of
-    its terms (pinn.diagnosis.scaled_residuals), as far as that is known. Takes a second or a few;
-    equal arguments give equal bits.
+    its terms (pinn.diagnosis.scaled_residuals), as far as that is known. seconds: what it may take,
+    as far as that can be foreseen. Where it would take longer it is made at fewer points, of fewer
+    functions, and says so; where these would be too few there is none, and a doubt says how long
+    it takes. None for as long as it takes: a second or a few for small networks. Equal arguments
+    give equal bits, but where `seconds` takes a part of it away.
     """
     began = time.perf_counter()
+    budget = Budget(seconds, experiment.ranks.clock, experiment.ranks.clock())
     experiment, objective = _in_float64(experiment, objective)
     with one_blas_thread(), np.errstate(all="ignore"):
-        found = second_solution(experiment, objective, theta)
+        found = second_solution(experiment, objective, theta, budget)
         model = experiment.model
         if found is None and isinstance(model, Windows) and model.until is not None:
             found = ErrorEstimate(doubts=(not_solved_after(model, experiment.problem.domain),))
         elif found is None:
-            found = _Estimation(experiment, objective, theta, scaled or {}).result()
+            found = _Estimation(experiment, objective, theta, scaled or {}, budget).result()
         objective.parameters.load(theta)
     return dataclasses.replace(found, seconds=time.perf_counter() - began)
 
@@ -111,37 +126,65 @@ class _Estimation:
         objective: Objective,
         theta: np.ndarray,
         scaled: Mapping[str, float],
+        budget: Budget,
     ) -> None:
         self._experiment = experiment
         self._scaled = scaled
+        self._budget = budget
         self._trained = objective
         # What the error is judged by: neither the points nor the nodes that training has fitted.
         self._judged = objective.with_finer_sums()
         self._theta = theta
-        problem = experiment.problem
-        outputs = len(problem.outputs)
-        waves = max(_FEWEST, _WAVES // outputs)
-        self._extension = Extension(experiment, theta, waves)
-        self._columns = self._moving()
-        equations = max(1, len(problem.equations))
-        count = min(_MOST_POINTS, int(_ROWS * len(self._columns) / equations))
-        self._fresh = self._points("judge", count // 2)
+        self._extend(1.0)
+        self._foreseen = self._foresee() if budget.limit is not None else None
+        self._share = 1.0
+        if self._foreseen is not None:
+            self._share = self._foreseen.share(budget.limit - budget.spent)
+        if self._share == 0:
+            return
+        if self._share < 1:
+            self._extend(self._share)
+        self._fresh = self._points("judge", self._count // 2)
         self._before = self._judged.residuals(theta, self._fresh)
-        self._fitted = self._points("fit", count, adaptive=True)
+        self._fitted = self._points("fit", self._count, adaptive=True)
+
+    def _extend(self, share: float) -> None:
+        """Take a share of the functions that the error is looked for in, and of the points."""
+        problem = self._experiment.problem
+        waves = max(_FEWEST, _WAVES // len(problem.outputs))
+        self._extension = Extension(self._experiment, self._theta, max(1, round(share * waves)))
+        self._columns = self._moving(share)
+        equations = max(1, len(problem.equations))
+        self._count = min(_MOST_POINTS, int(_ROWS * len(self._columns) / equations))
+
+    def _foresee(self) -> Foreseen:
+        """Measure a small part of the work."""
+        sample, others = (self._points(name, self._count, parts=_PARTS) for name in "ab")
+        measured = self._objective(self._extension.parameters, sample)
+        linear = getattr(self._experiment.model, "linear", False)
+        present = Evaluation(self._experiment, self._extension.parameters)
+        places = _some(test_points(self._experiment.problem.domain))
+        return Foreseen.by(
+            measured, others, self._columns, lambda: present.at(places), _PARTS, not linear,
+            self._experiment.ranks.clock,
+        )  # fmt: skip
 
     # ---- points
 
-    def _points(self, name: str, count: int, adaptive: bool = False) -> dict[str, Points]:
+    def _points(
+        self, name: str, count: int, adaptive: bool = False, parts: int = 1
+    ) -> dict[str, Points]:
         """Return points of every block from a stream apart, more of them where residuals are large.
 
-        Data are what they are.
+        Data are what they are. parts: a count of one of so many parts of them.
         """
         run = self._experiment
         seed = int(stream(run.seed, "error estimate", name).integers(2**31))
         even = dataclasses.replace(
-            run.sampling, interior=count, boundary=max(200, count // 8),
-            initial=max(100, count // 12), method="latin-hypercube", redraw=None, adaptive=None,
-            density=None, candidates=None, added=None, most=None, batch=None, blocks={},
+            run.sampling, interior=max(1, count // parts),
+            boundary=max(200, count // 8) // parts, initial=max(100, count // 12) // parts,
+            method="latin-hypercube", redraw=None, adaptive=None, density=None, candidates=None,
+            added=None, most=None, batch=None, blocks={},
         )  # fmt: skip
         points = Collocation(run.problem, even, seed).draw()
         if not adaptive:
@@ -171,29 +214,44 @@ class _Estimation:
             weights.update(dict.fromkeys(names, inverse / inverse.mean()))
         return weights
 
-    def _moving(self) -> np.ndarray:
-        """Return the numbers of the extension that move: of large networks not all of their own."""
+    def _moving(self, share: float) -> np.ndarray:
+        """Return the numbers of the extension that move: of large networks not all of their own.
+
+        share: of those that would.
+        """
         moves = np.ones(self._extension.parameters.size, dtype=bool)
         own = np.concatenate(list(self._extension.own.values()))
         rng = stream(self._experiment.seed, "error estimate", "moving")
-        moves[rng.permutation(own)[_MOVING:]] = False
+        moves[rng.permutation(own)[round(share * min(_MOVING, len(own))) :]] = False
         return np.flatnonzero(moves)
 
     # ---- the correction
 
     def result(self) -> ErrorEstimate:
-        fresh = {name: rms(rows) for name, rows in self._before.items()}
+        if self._share == 0:
+            return ErrorEstimate(doubts=(left_out(self._foreseen.seconds, self._budget.limit),))
+        found = self._estimated()
+        if self._share < 1:
+            told = made_of_a_part(self._share, self._foreseen.seconds)
+            found = dataclasses.replace(found, remarks=(told, *found.remarks))
+        return found
+
+    def _estimated(self) -> ErrorEstimate:
+        # of the points that the loss is told at, so that each block has one such number
+        apart = self._judged.residuals(self._theta, fresh_points(self._experiment))
+        fresh = {name: rms(rows) for name, rows in apart.items()}
         present = self._trained.residuals(self._theta)
         trained = {name: rms(rows) for name, rows in present.items()}
-        fits = dict(self._overfits(fresh, trained))
+        spread = {name: float(np.sqrt(np.mean(without_peaks(r)))) for name, r in apart.items()}
+        fits = dict(self._overfits(fresh, trained, spread))
         self._fits_points = [said for said, ratio in fits.items() if ratio > _FAR_OVERFIT]
         remarks = tuple(said for said in fits if said not in self._fits_points)
-        plain = ErrorEstimate(fresh=fresh, trained=trained, remarks=remarks)
-        if not all(np.isfinite(value) for value in fresh.values()):
+        plain = ErrorEstimate(fresh=fresh, trained=trained, remarks=remarks, share=self._share)
+        if not all(np.isfinite(rows).all() for rows in (*apart.values(), *self._before.values())):
             return dataclasses.replace(plain, doubts=("the residual is not finite everywhere",))
         linear = self._objective(self._extension.parameters, self._fitted)
-        weights = self._row_weights(linear.residuals(self._extension.theta))
-        linear.set_weights({}, weights)
+        self._weights = self._row_weights(linear.residuals(self._extension.theta))
+        linear.set_weights({}, self._weights)
         problem = Linearised(linear, self._columns, self._extension.own.values())
         if not problem.is_finite:
             return dataclasses.replace(plain, doubts=("the slopes of the residual overflow",))
@@ -201,7 +259,7 @@ class _Estimation:
             return dataclasses.replace(plain, doubts=("the residual vanishes everywhere",))
         corrected = Corrected(self._extension)
         self._nonlinear = self._objective(corrected.parameters, self._fitted)
-        self._nonlinear.set_weights({}, weights)
+        self._nonlinear.set_weights({}, self._weights)
         self._corrected = corrected
         best, others = self._search(problem)
         return self._measured(plain, best, others, self._possible(problem))
@@ -213,13 +271,26 @@ class _Estimation:
             region = region_of(stated, name, stated.domain.coordinates)
             own[name] = places if region is None else places[region(places)]
         parameters.load(self._extension.theta)
-        rng = stream(self._experiment.seed, "error estimate", "possible")
-        return possible_errors(problem, parameters, own, rng)
 
-    def _objective(self, parameters: Any, points: Mapping[str, Points]) -> Objective:
+        def found() -> dict[str, float]:
+            rng = stream(self._experiment.seed, "error estimate", "possible")
+            return possible_errors(problem, parameters, own, rng)
+
+        possible = found()
+        if self._judged is not self._trained and any(map(is_large, possible.values())):
+            # An error that the nodes of sums do not resolve is seen by others: those of training.
+            other = self._objective(parameters, self._fitted, self._trained.problem)
+            other.set_weights({}, self._weights)
+            problem.hold_back(other)
+            possible = found()
+        return possible
+
+    def _objective(
+        self, parameters: Any, points: Mapping[str, Points], problem: Problem | None = None
+    ) -> Objective:
         run = self._experiment
         return Objective(
-            self._judged.problem, parameters, points, dtype=run.dtype, device=run.device,
+            problem or self._judged.problem, parameters, points, dtype=run.dtype, device=run.device,
             derivatives=run.derivatives, threads=self._trained.threads,
             executor="numpy" if run.device == "cpu" else "auto", ranks=self._trained.ranks,
         )  # fmt: skip
@@ -234,17 +305,19 @@ class _Estimation:
             held = Witness(problem.rows[judging], rows[judging])
             return Correction(solver, direction, held), rows
 
-        tried: list[Correction] = []
+        rows_of: dict[Correction, np.ndarray] = {}
         for solver in problem.solvers():
-            tried.append(judged(solver, solver(problem.rows))[0])
-            if tried[-1].left <= _GOOD:
+            one, rows = judged(solver, solver(problem.rows))
+            rows_of[one] = rows
+            if one.left <= _GOOD:
                 break
+        tried = list(rows_of)
         least = min(one.left for one in tried)
         # Of those about as good the one of the least ridge, since a ridge makes errors smaller.
         best = [one for one in tried if one.left <= AS_GOOD * least][-1]
         # What is not linear may mislead the first step of a small ridge, and not those after it.
         for start in dict.fromkeys([best, tried[-1]]):
-            one, after = judged(start.solver, start.direction)
+            one, after = start, rows_of[start]
             for _ in range(_STEPS):
                 if one.left <= _GOOD or not np.isfinite(one.left):
                     break
@@ -270,9 +343,8 @@ class _Estimation:
         present = Evaluation(self._experiment, self._extension.parameters)
         better = Evaluation(self._experiment, self._corrected.parameters)
         values = present.at(places)
-        some = slice(None, None, max(1, len(places) // _COMPARED))
-        part = {name: value[some] for name, value in values.items()}
-        spread = self._spread(better, part, places[some], best, plausible(tried, best))
+        part = {name: _some(value) for name, value in values.items()}
+        spread = self._spread(better, part, _some(places), best, plausible(tried, best))
         self._corrected.move(best.direction)
         moved = better.at(places)
         apart, remains = differences(problem, places, values, moved), self._remains(best)
@@ -440,18 +512,22 @@ class _Estimation:
             yield f"{told}, which is {shown}: what is left may move the solution by any amount"
 
     def _overfits(
-        self, fresh: Mapping[str, float], trained: Mapping[str, float]
+        self, fresh: Mapping[str, float], trained: Mapping[str, float], spread: Mapping[str, float]
     ) -> Iterator[tuple[str, float]]:
-        """Yield a sentence for each block whose points or nodes are fitted, and by how much."""
+        """Yield a sentence for each block whose points or nodes are fitted, and by how much.
+
+        spread: what is left of fresh without a few points, which a corner may account for.
+        """
         finer = self._with_finer_sums()
         for residual in self._experiment.problem.residuals:
             name = residual.name
             if isinstance(residual.source, Measured) or not trained.get(name):
                 continue
-            ratio = fresh[name] / trained[name]
+            ratio = spread[name] / trained[name]
             if ratio > _OVERFIT:
                 by_nodes = finer.get(name, 0.0) > _OVERFIT * trained[name]
-                yield _fits(name, fitted_in(residual, by_nodes), ratio), ratio
+                told = _fits(name, fitted_in(residual, by_nodes), fresh[name] / trained[name])
+                yield told, ratio
 
     def _with_finer_sums(self) -> dict[str, float]:
         """Return the residuals at the points of training with other nodes; none without sums."""
@@ -459,6 +535,11 @@ class _Estimation:
             return {}
         found = self._judged.residuals(self._theta)
         return {name: rms(rows) for name, rows in found.items()}
+
+
+def _some(values: np.ndarray) -> np.ndarray:
+    """Return what is at those of the places (n, ...) at which corrections are compared."""
+    return values[:: max(1, len(values) // _COMPARED)]
 
 
 def _fits(name: str, fitted: Fitted, ratio: float) -> str:

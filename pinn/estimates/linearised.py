@@ -36,10 +36,7 @@ class Linearised:
         self, objective: Objective, columns: np.ndarray, networks: Iterable[np.ndarray] = ()
     ) -> None:
         self._size, self._columns = objective.size, columns
-        chunks = objective.jacobian_chunks(objective.theta, max(1, _CHUNK // objective.size))
-        pairs = [(rows, jacobian[:, columns]) for rows, jacobian in chunks]
-        rows = np.concatenate([rows for rows, _ in pairs]).astype(np.float64)
-        jacobian = np.concatenate([one for _, one in pairs]).astype(np.float64)
+        rows, jacobian = self._slopes_of(objective)
         self.scale = _scale(objective, rows, jacobian)
         self.rows = self.scale * rows
         jacobian *= self.scale[:, None]
@@ -67,6 +64,18 @@ class Linearised:
             shifted = self._gram.copy()
             shifted[np.diag_indices(len(shifted))] += ridge
             yield Ridge(self, ridge, cholesky(shifted, overwrite_a=True))
+
+    def hold_back(self, objective: Objective) -> None:
+        """Take what is held back from another objective, of the same rows with other nodes."""
+        _, jacobian = self._slopes_of(objective)
+        self._apart = (self.scale[:, None] * jacobian / self._norms)[self.held]
+
+    def _slopes_of(self, objective: Objective) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of an objective and their slopes in the numbers that move."""
+        chunks = objective.jacobian_chunks(objective.theta, max(1, _CHUNK // objective.size))
+        pairs = [(rows, jacobian[:, self._columns]) for rows, jacobian in chunks]
+        rows = np.concatenate([rows for rows, _ in pairs]).astype(np.float64)
+        return rows, np.concatenate([one for _, one in pairs]).astype(np.float64)
 
     def triangle(self, tiny: float) -> np.ndarray:
         """Return the upper R, (P, P), with |R p|^2 = |J p|^2 + |tiny p|^2 for the rows of the fit.

@@ -54,6 +54,22 @@ def shown(error: float | None, form: str) -> str:
     return "not told" if error is None or math.isnan(error) else format(error, form)
 
 
+def left_out(seconds: float, limit: float) -> str:
+    """Return why there is no estimate where it would take longer than it may."""
+    return (
+        f"it takes about {seconds:.0f} s, and {limit:.2g} s are left to it by the limit in time; "
+        "solution.error_estimate() makes it"
+    )
+
+
+def made_of_a_part(share: float, seconds: float) -> str:
+    """Return what is said of an estimate that a limit in time has cut; seconds: all of it take."""
+    return (
+        f"the limit in time left room for {share:.0%} of the estimate's points and functions; "
+        f"solution.error_estimate() makes it of all, in about {seconds:.0f} s"
+    )
+
+
 @dataclass(frozen=True)
 class ErrorEstimate:
     """How far a solution seems to be from the true one; printed, a table.
@@ -71,6 +87,8 @@ class ErrorEstimate:
                  beyond the estimate, the equations and conditions hardly determine the unknown
     fresh        root mean square of each block's residual at points that training never saw
     trained      the same at the points of training
+    share        of the points and functions of an estimate that it was made with: less than 1 where
+                 a limit in time left no room for more
     doubts       why the estimate is not to be trusted, a sentence each; that it is of the size of
                  no solution is another reason (`trusted`)
     remarks      what else was seen on the way, such as an overfit to the points
@@ -89,6 +107,7 @@ class ErrorEstimate:
     possible: dict[str, float] = field(default_factory=dict, metadata={"later": True})
     fresh: dict[str, float] = field(default_factory=dict)
     trained: dict[str, float] = field(default_factory=dict)
+    share: float = field(default=1.0, metadata={"later": True})
     doubts: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     seconds: float = field(default=math.nan, compare=False)

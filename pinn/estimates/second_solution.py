@@ -13,7 +13,7 @@ import numpy as np
 
 from pinn.estimates.differences import differences, rms
 from pinn.estimates.error_field import ErrorField
-from pinn.estimates.record import ErrorEstimate, partly_of_no_solution
+from pinn.estimates.record import ErrorEstimate, left_out, partly_of_no_solution
 from pinn.evaluation import Evaluation
 from pinn.evaluation.test_grid import test_points
 from pinn.geometry import Shape, during
@@ -28,6 +28,8 @@ from pinn.training.trial import Budget, fitted
 
 # The second solution has so many times the features and points.
 _MORE = 1.25
+# Windows that tell what all of them take.
+_TELLING = 3
 # Where it leaves more of what changes in a window, as a share of the unknown, it is none.
 _LEAVES = 1e-6
 
@@ -38,12 +40,13 @@ _SAID = (
 
 
 def second_solution(
-    experiment: Experiment, objective: Objective, theta: np.ndarray
+    experiment: Experiment, objective: Objective, theta: np.ndarray, budget: Budget
 ) -> ErrorEstimate | None:
     """Return the error of a run by a second solution, of other features, more of them and points.
 
     None where the run is not one of random features in windows of time alone, and where the second
-    solution is not found. objective: the run's; it is left at theta.
+    solution is not found. objective: the run's; it is left at theta. budget: what it may take;
+    where that is foreseen to be too little, a doubt alone.
     """
     model, domain = experiment.model, experiment.problem.domain
     if not (isinstance(model, Windows) and isinstance(model.model, RandomFeatures)):
@@ -53,7 +56,9 @@ def second_solution(
     fresh = objective.residuals(theta, fresh_points(experiment))
     trained = objective.residuals(theta)
     again = _again(experiment)
-    found = _solved(again)
+    found = _solved(again, budget)
+    if isinstance(found, float):
+        return ErrorEstimate(doubts=(left_out(found, budget.limit),))
     if found is None:
         return None
     solved, doubts = domain, ()
@@ -95,9 +100,12 @@ def _again(experiment: Experiment) -> Experiment:
     return dataclasses.replace(experiment, model=model, sampling=sampling, seed=seed)
 
 
-def _solved(run: Experiment) -> np.ndarray | None:
-    """Return the numbers of all windows, None where features do not follow in one."""
-    budget = Budget(None, run.ranks.clock, 0.0)
+def _solved(run: Experiment, budget: Budget) -> np.ndarray | float | None:
+    """Return the numbers of all windows, None where features do not follow in one.
+
+    Of what would take longer than it may: the seconds of all, as far as the windows so far tell.
+    """
+    whole = Budget(None, run.ranks.clock, 0.0)
     here, networks, thetas, seen = None, [], [], Seen()
     edges = run.model.edges(run.problem.domain)
     for number in range(run.model.trained):
@@ -107,15 +115,18 @@ def _solved(run: Experiment) -> np.ndarray | None:
         if not networks:
             objective.parameters.load(constant_start(objective, float(edges[0])))
         begun = objective.theta
-        trial = fitted(objective, judging, begun, budget, 1.0)
+        trial = fitted(objective, judging, begun, whole, 1.0)
         times = float(edges[number]), float(edges[number + 1])
         alone = changed_alone(trial, objective, judging, begun)
         if seen.left(trial, objective, times, alone) > _LEAVES:
             return None
         seen.take(trial)
-        trial = fitted(objective, judging, trial.theta, budget, 1.0)  # as low as they get
+        trial = fitted(objective, judging, trial.theta, whole, 1.0)  # as low as they get
         objective.parameters.load(trial.theta)
         networks.append(here.trained_network())
         thetas.append(trial.theta)
+        foreseen = budget.spent * run.model.trained / len(thetas)
+        if not budget.allows(foreseen, 1.0) and len(thetas) >= _TELLING:
+            return foreseen
     not_solved = run.model.count - run.model.trained
     return np.concatenate([*thetas, *[np.zeros_like(thetas[-1])] * not_solved])

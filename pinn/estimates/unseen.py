@@ -65,8 +65,13 @@ def undetermined(
     """Yield each unknown that the residual does not determine, and by how much it may be off."""
     for name, error in possible.items():
         said = estimated.get(name, np.inf)
-        if error >= _LARGE and error >= _BEYOND * said and said < _SMALL:
+        if is_large(error) and error >= _BEYOND * said and said < _SMALL:
             yield name, error
+
+
+def is_large(error: float) -> bool:
+    """Whether an error is so large that an unknown may not be determined."""
+    return error >= _LARGE
 
 
 def not_determined(name: str, error: float) -> str:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # More points than these hide each other.
 _MOST_DRAWN = 10_000
 _COLUMNS = 3
+# Pictures that are so many times as wide as high stand below each other.
+_FLAT = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +140,7 @@ def plot_points(data: Sequence[PointsData]) -> Figure:
         rows = -(-len(data) // columns)
     one = len(views[0]) == 1
     wide, high = (6.8, 3.0) if one else _panel_size(data[0], views[0])
-    if one:
+    if one or len(views) == 1 and wide > _FLAT * high:
         rows, columns = len(data), 1
     figure = new_figure(
         wide * columns + 0.3, high * rows + 0.3, layout="constrained" if one else "compressed"

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 # Lines are followed on a grid of at most so many points each way.
 _LINE_GRID = 65
+# Where the size is this share of the largest the direction is that of the rest of a condition, such
+# as no flow at a wall, and no line is drawn.
+_STILL = 0.01
 
 
 def plot_vectors(fields: Sequence[Sequence[FieldData]], *, vmax: float | None = None) -> Figure:
@@ -93,10 +96,13 @@ def _thinned(components: Sequence[FieldData]) -> tuple[np.ndarray, ...]:
 
 def _draw_lines(axes: Axes, mesh: Any, components: Sequence[FieldData]) -> None:
     right, up, across, upwards = _thinned(components)
-    if not np.ma.hypot(across, upwards).any():
+    size = np.ma.hypot(across, upwards)
+    if not size.any():
         return  # nothing flows
+    across = np.ma.masked_where(size < _STILL * size.max(), across)
     lines = axes.streamplot(
-        right, up, across, upwards, color="white", linewidth=0.9, density=1.1, arrowsize=0.9
+        right, up, across, upwards, color="white", linewidth=0.9, density=0.7, arrowsize=0.9,
+        broken_streamlines=False,
     )
     rim = mesh.get_clip_path()
     if rim is not None:

@@ -24,10 +24,9 @@ from pinn.solution.sampled import sampled
 if TYPE_CHECKING:
     from pinn.solution.solution import Solution
 
-# Of a figure's grid: in one coordinate, in each of two.
-_LINE_POINTS, _MAP_POINTS = 1001, 257
-# The same of a frame of an animation.
-_FRAME_LINE_POINTS, _FRAME_POINTS = 401, 97
+# Points of a grid in one coordinate, and in each of two: of a figure, of one of several panels and
+# of a frame of an animation.
+_WHOLE, _PANEL, _FRAME = (1001, 257), (401, 161), (401, 97)
 # Of more collocation points than these some are left out, evenly.
 _MOST_EVALUATED = 20_000
 # More points of data than these hide the map that they are drawn on.
@@ -42,11 +41,15 @@ class NothingThere(ValueError):
 
 
 def field_data(
-    solution: Solution, unknown: str, held: Mapping[str, float], *, frame: bool = False
+    solution: Solution,
+    unknown: str,
+    held: Mapping[str, float],
+    *,
+    counts: tuple[int, int] = _WHOLE,
 ) -> FieldData:
     """Return an unknown or an expression on an even grid; see Solution.field_data.
 
-    frame: on a coarser one, for one of many pictures.
+    counts: of its points in one coordinate, and in each of two.
     """
     problem = solution.problem
     domain = solution.domain_of(unknown)
@@ -64,8 +67,8 @@ def field_data(
         raise ValueError("every coordinate is held; leave one or two of them to draw")
     middles = middles_of(domain)
     fixed = {name: held.get(name, middles[name]) for name in bounds if name not in drawn}
-    counts = _counts({n: bounds[n] for n in drawn}, domain.time, frame)
-    grids = {name: np.linspace(*bounds[name], counts[name]) for name in drawn}
+    each = _counts({n: bounds[n] for n in drawn}, domain.time, *counts)
+    grids = {name: np.linspace(*bounds[name], each[name]) for name in drawn}
     meshed = dict(zip(drawn, np.meshgrid(*grids.values(), indexing="ij"), strict=True))
     found = sampled(solution, unknown, fixed | meshed)
     if not found.inside.any():
@@ -142,7 +145,7 @@ def frames(
     if domain.time in held:
         raise ValueError(f"{domain.time!r} moves on; hold another coordinate")
     for value in np.linspace(*domain.bounds[domain.time], count):
-        yield field_data(solution, unknown, {**held, domain.time: float(value)}, frame=True)
+        yield field_data(solution, unknown, {**held, domain.time: float(value)}, counts=_FRAME)
 
 
 def middles_of(domain: Shape) -> dict[str, float]:
@@ -252,7 +255,7 @@ def _maps(
 ) -> Iterator[FieldData]:
     for held in each:
         try:
-            yield field_data(solution, unknown, held)
+            yield field_data(solution, unknown, held, counts=_PANEL)
         except NothingThere:
             continue
 
@@ -285,12 +288,11 @@ def measured_at(
 
 
 def _counts(
-    bounds: Mapping[str, tuple[float, float]], time: str | None, frame: bool
+    bounds: Mapping[str, tuple[float, float]], time: str | None, line: int, most: int
 ) -> dict[str, int]:
     """Return how many points the grid of a figure has along each coordinate drawn."""
     if len(bounds) == 1:
-        return dict.fromkeys(bounds, _FRAME_LINE_POINTS if frame else _LINE_POINTS)
-    most = _FRAME_POINTS if frame else _MAP_POINTS
+        return dict.fromkeys(bounds, line)
     if time in bounds:
         return dict.fromkeys(bounds, most)
     # Lengths are drawn to scale, so the cells are squares, and as many as of a square.

@@ -14,6 +14,9 @@ from pinn.sampling import Points
 if TYPE_CHECKING:
     from pinn.training.experiment import Experiment
 
+# A residual that is large at one point in so many alone is that of a corner, not of what lies
+# between points.
+_PEAKS = 500
 # A block with so small a share of all losses at the start had none.
 _NOTHING = 1e-12
 
@@ -50,6 +53,21 @@ class FreshLoss:
     ) -> dict[str, float]:
         """Return the mean square of each block's residual by name; points: others than its own."""
         return mean_squares(self._judged, theta, points or self._points)
+
+    def widespread(self, theta: np.ndarray) -> dict[str, float]:
+        """Return the same without the largest of each block's residuals, one in 500.
+
+        What is large there alone, as in a corner, is no residual between the points of training.
+        """
+        found = self._judged.residuals(theta, self._points)
+        return {name: float(np.mean(without_peaks(rows))) for name, rows in found.items()}
+
+
+def without_peaks(residual: np.ndarray) -> np.ndarray:
+    """Return the squares of a residual, (n,), without the largest, one in 500 of them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.sort(np.square(residual, dtype=np.float64))
+    return squares[: len(squares) - len(squares) // _PEAKS]
 
 
 def mean_squares(

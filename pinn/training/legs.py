@@ -177,7 +177,7 @@ class Legs(ABC):
         self._objective.parameters.load(self._theta)
         reason, message = self._end
         if self._reports:
-            message = f"{self.leg} {len(self._reports)} of {self.count}: {message}"
+            message = self._said(message)
         return TrainingResult(
             theta=self._theta,
             loss=loss,
@@ -251,6 +251,10 @@ class Legs(ABC):
         self._running = None
 
     # ---- what is told of it
+
+    def _said(self, message: str) -> str:
+        """Return what is said of the end of the run; message: of that of its last leg."""
+        return f"{self.leg} {len(self._reports)} of {self.count}: {message}"
 
     @property
     def _steps(self) -> int:

@@ -76,9 +76,9 @@ class Training:
     out). batches: the points that each step of a stage takes, where it may see a part of them
     (Stage.takes_batches); the losses told of its steps are those on the batch, the loss that it
     ends with is that on all points. decisions: what was decided before training. spent: the seconds
-    that choosing the model took, which count. limited: what `seconds` is for, in words. resume:
-    where to go on from, with the bits of a run that never stopped; all else has to be as in the run
-    it comes from.
+    that choosing the model took, which count. limited: what `seconds` is for, in words. larger:
+    whether a larger network is what goes lower where this one is at its end. resume: where to go on
+    from, with the bits of a run that never stopped; all else has to be as in the run it comes from.
     """
 
     def __init__(
@@ -98,9 +98,11 @@ class Training:
         spent: float = 0.0,
         resume: Resume | None = None,
         limited: str = "all stages",
+        larger: bool = True,
     ) -> None:
         self._objective = objective
         self._limited = limited
+        self._larger = larger
         self._plan = plan_of(stages)
         self._callbacks = check_callbacks(callbacks)
         self._redraw = redraw
@@ -174,7 +176,7 @@ class Training:
                 self._index += 1
             if self._reason in (StopReason.STEPS, StopReason.TIME):
                 self._message += outlook(self._situation)
-            elif self._reason is StopReason.MINIMUM:
+            elif self._reason is StopReason.MINIMUM and self._larger:
                 theta, limit = self._accepted.theta, self._seconds
                 left = None if limit is None else self._left
                 self._message += further(self._objective, theta, left)

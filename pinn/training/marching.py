@@ -19,6 +19,7 @@ from pinn.models.windows import Window
 from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.objective.weighting import Fixed, Weighting
+from pinn.optimizers import StopReason
 from pinn.problem import Problem
 from pinn.residuals import Residual
 from pinn.sampling import Sampling
@@ -29,6 +30,7 @@ from pinn.training.fresh import FreshLoss
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
 from pinn.training.records import LegReport, Resume
+from pinn.training.road import SOLVED_UP_TO, counted
 
 if TYPE_CHECKING:
     from pinn.training.experiment import Experiment
@@ -253,6 +255,8 @@ class March(Legs):
             redrawing(collocation, objective),
             seconds=None if math.isinf(left) else max(left, 0.0) / to_come,
             limited="this window",
+            # features that are solved for go lower in shorter windows
+            larger=not experiment.model.linear,
             target=experiment.target,
             apart=FreshLoss(objective, collocation.fresh("judging")),
             fresh=FreshLoss(objective, collocation.fresh("fresh")),
@@ -260,6 +264,14 @@ class March(Legs):
             batches=Batches(sizes, experiment.seed) if sizes else None,
             resume=resume,
         )
+
+    def _said(self, message: str) -> str:
+        model, time = self._experiment.model, _time(self._experiment.problem)
+        whole = len(self._reports) == self.count and self._end[0] is StopReason.MINIMUM
+        if model.until is None or not whole:
+            return super()._said(message)
+        # What the last of them reached, where a solution ends, tells nothing of the others.
+        return f"{SOLVED_UP_TO} {time} = {model.until:.6g}, in {counted(self.count)} of time"
 
     def _kept(self, objective: Objective) -> T.nn.Module:
         return self._here.trained_network()

@@ -246,6 +246,7 @@ def test_what_is_solved_for_a_part_of_time_is_not_believed():
     t = np.linspace(0, 1.5, 31)
     np.testing.assert_allclose(solution.evaluate(t=t)["u"].ravel(), np.exp(-t), atol=1e-9)
     assert solution.report.unsolved
+    assert solution.report.message == "solved up to t = 1.5, in 2 windows of time"
     estimate = solution.error_estimate()
     assert not estimate.trusted and estimate.relative_l2["u"] < 1e-9
     assert "nothing is solved after t = 1.5" in estimate.doubts[0]

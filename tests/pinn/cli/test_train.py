@@ -86,6 +86,7 @@ def test_the_default_directory_and_the_final_line(folder, capsys):
     assert "relative L2 error of u " in out
     assert out.endswith("results in runs/heat-3\n")
     assert "trainable numbers" in err
+    assert err.endswith("drawing the figures into runs/heat-3/figures\n")
     assert (folder / "runs" / "heat-3" / "summary.json").exists()
 
 

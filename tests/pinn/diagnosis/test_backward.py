@@ -111,3 +111,28 @@ def test_it_is_a_warning_before_training():
     )  # fmt: skip
     found = pinn.check(problem, pinn.MLP(4, 1), pinn.Sampling(20))
     assert any("runs the wrong way in t" in sentence for sentence in found.warnings)
+
+
+BC = pinn.Dirichlet
+
+
+def test_values_and_slopes_on_one_face_are_no_start_of_an_equation_of_space():
+    sides, values = BC("u", 0, on=["x=0", "x=1"]), BC("u", "sin(pi*x)", on="y=0")
+    slopes = pinn.Neumann("u", 0, on="y=0")
+    (sentence,) = said("laplacian(u)", sides, values, slopes, domain=X * Y)
+    assert sentence.startswith("the equation 'e' is solved from y = 0 alone")
+    top = BC("u", 0, on="y=1")
+    assert said("laplacian(u)", sides, values, top, domain=X * Y) == []
+    assert said("laplacian(u)", sides, slopes, top, domain=X * Y) == []
+    assert said("laplacian(u)", BC("u", 0), domain=X * Y) == []
+
+
+def test_values_all_around_determine_no_waves():
+    """With x in 0..1 and t in 0..1 each sin(n pi x) sin(n pi t) is 0 on all of the boundary."""
+    square = X * pinn.Interval("t", 0, 1)
+    (sentence,) = said("u_tt - u_xx", BC("u", "sin(pi*x)"), domain=square)
+    assert sentence.startswith("the equation 'e' is one of waves, and 'u' is given on all of the")
+    started = BC("u", 0, on=["x=0", "x=1"]), BC("u", "sin(pi*x)", on="t=0")
+    slope = pinn.Operator("u_t", on="t=0")
+    assert said("u_tt - u_xx", *started, slope, domain=square) == []
+    assert said("u_tt + u_xx", BC("u", 0), domain=square) == []

@@ -109,3 +109,39 @@ def test_a_network_without_second_derivatives(hard):
     assert sentence.startswith("the model has slopes but no second derivatives: u_xx vanish")
     first_order = P(X * T1, ["u"], {"e": "u_t + u_x"}, [IC("u", "x"), BC("u", "-t", on="x=0")])
     assert said(first_order, network(T.nn.ReLU())) == []
+
+
+# ---- flows, and values without bounds
+
+STOKES = {"a": "p_x - laplacian(u)", "b": "p_y - laplacian(v)", "mass": "u_x + v_y"}
+CHANNEL = pinn.Interval("x", 0, 2) * pinn.Interval("y", 0, 1)
+FIXED = pinn.PointValue("p", 0, x=0, y=0)
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_a_flow_that_does_not_come_out_again(hard):
+    """In flows 2/3, out flow 4/3."""
+    walls = BC("u", 0, on=["y=0", "y=1"]), BC("v", 0, hard=hard), FIXED
+    inflow = BC("u", "4*y*(1 - y)", on="x=0")
+    problem = P(CHANNEL, ["u", "v", "p"], STOKES, [inflow, BC("u", "8*y*(1-y)", on="x=2"), *walls])
+    (sentence,) = said(problem)
+    assert sentence.startswith("equation 'mass' and dirichlet_u_x_low, dirichlet_u_x_high, ")
+    assert "asks for a flow of 0 out of the boundary, and the conditions give 0.666667" in sentence
+    same = P(CHANNEL, ["u", "v", "p"], STOKES, [inflow, BC("u", "4*y*(1 - y)", on="x=2"), *walls])
+    assert said(same) == []
+    sucked = {**STOKES, "mass": "u_x + v_y - 1/3"}
+    outflow = BC("u", "8*y*(1 - y)", on="x=2")
+    assert said(P(CHANNEL, ["u", "v", "p"], sucked, [inflow, outflow, *walls])) == []
+
+
+def test_a_flow_that_is_not_given_everywhere_is_not_judged():
+    walls = BC("u", 0, on=["y=0", "y=1"]), BC("v", 0, on=["y=0", "y=1", "x=0"])
+    out = pinn.Operator("p - u_x", on="x=2"), pinn.Operator("v_x", on="x=2")
+    problem = P(CHANNEL, ["u", "v", "p"], STOKES, [BC("u", "y*(1 - y)", on="x=0"), *walls, *out])
+    assert said(problem) == []
+
+
+def test_a_value_without_bounds_on_the_edge():
+    (sentence,) = said(heat(IC("u", "log(x)"), EDGE))
+    assert "initial_u" in sentence and "has an infinite value at x = 0, t = 0" in sentence
+    assert said(heat(IC("u", "sqrt(x)*(1 - x)"), EDGE)) == []

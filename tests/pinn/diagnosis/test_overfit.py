@@ -6,7 +6,7 @@ import pytest
 import pinn
 from pinn.diagnosis import overfitted
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, fresh_points
+from pinn.training.fresh import FreshLoss, fresh_points, without_peaks
 
 POISSON = pinn.Problem(
     pinn.Interval("x", 0, 1), ["u"], {"poisson": "u_xx + pi**2*sin(pi*x)"},
@@ -165,3 +165,16 @@ def test_windows_that_a_run_did_not_come_to_are_no_points_that_are_fitted():
     assert report.message.startswith("window 1 of 4")
     assert report.losses["growth"] < 0.01 * report.fresh_loss
     assert not any("points are fitted" in str(one.message) for one in caught)
+
+
+def test_what_is_large_at_one_point_in_hundreds_is_no_fit_of_points():
+    objective = Experiment(POISSON, SMALL, pinn.Sampling(interior=20)).objective()
+    theta = objective.theta
+    here = np.mean(objective.residuals(theta)["poisson"] ** 2)
+    before, fresh = {"poisson": 1e14 * here}, {"poisson": 1e3 * here}
+    assert overfitted(objective, theta, fresh, before, {"poisson": 2 * here}) is None
+    assert overfitted(objective, theta, fresh, before, {"poisson": 500 * here}) is not None
+    residual = np.ones(1000)
+    residual[7] = 1e4
+    np.testing.assert_array_equal(without_peaks(residual), np.ones(998))
+    np.testing.assert_array_equal(without_peaks(np.array([3.0, 1e4])), [9.0, 1e8])

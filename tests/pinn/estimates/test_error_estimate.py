@@ -9,6 +9,7 @@ import autograd as T
 import pinn
 from autograd.ranks import OneRank
 from pinn.estimates import ErrorEstimate, error_estimate
+from pinn.estimates.affordable import Foreseen
 from pinn.estimates.differences import differences
 from pinn.evaluation.test_grid import test_points as points_of
 from pinn.training.experiment import Experiment
@@ -559,3 +560,45 @@ def test_an_unknown_that_is_no_solution_takes_the_others_with_it():
     estimate = solution.error_estimate()
     assert estimate.relative_l2["S"] < 1e-2 < 1 < estimate.relative_l2["I"]
     assert any("I has one of half the size or more" in doubt for doubt in estimate.doubts)
+
+
+# ---- a limit in time
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return pinn.solve(robin(), SMALL, FEW, [pinn.LevenbergMarquardt(30)], threads=1)
+
+
+def test_of_fewer_points_it_is_about_as_large_and_says_so(trained, monkeypatch):
+    monkeypatch.setattr(Foreseen, "share", lambda foreseen, left: 0.5)
+    run = trained.experiment
+    part = error_estimate(run, run.objective(), trained.theta, None, 10.0)
+    whole, true = trained.error_estimate(), trained.report.rel_l2["u"]
+    assert whole.share == 1 and part.share == 0.5 and "left room for 50%" in part.remarks[0]
+    for estimate in (part, whole):
+        assert true / 5 < estimate.relative_l2["u"] < 5 * true
+    trained.report = dataclasses.replace(trained.report, error_estimate=part)
+    assert trained.error_estimate().relative_l2 == whole.relative_l2
+
+
+def test_where_there_is_no_time_for_it_a_doubt_says_how_long_it_takes(trained):
+    run = trained.experiment
+    found = error_estimate(run, run.objective(), trained.theta, None, 1e-3)
+    assert not found.relative_l2 and not found.trusted
+    assert "it takes about" in found.doubts[0] and "error_estimate() makes it" in found.doubts[0]
+
+
+def test_what_it_takes_is_foreseen_by_what_a_part_of_the_points_takes(trained):
+    """By a clock that ticks at each look: each piece of a twelfth takes one second."""
+    foreseen = Foreseen(2.0, 3.0, 1.0, 1.0)
+    assert foreseen.share(10.0) == 1 and foreseen.share(4.5) == 0.5 and foreseen.share(2.5) == 0
+    run = trained.experiment
+    objective = run.objective()
+    points = {block.name: block.points for block in objective.blocks}
+    ticks = iter(range(10))
+    measured = Foreseen.by(
+        objective, points, np.arange(objective.size), lambda: None, 12, copies=False,
+        clock=lambda: float(next(ticks)),
+    )  # fmt: skip
+    assert measured.seconds == pytest.approx(1.15 * (10 + 12 * (19 + 1 + 5)))

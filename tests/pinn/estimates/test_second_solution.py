@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pinn
+from pinn.estimates import error_estimate
 from pinn.estimates import second_solution as module
 
 DECAY = pinn.Problem(
@@ -84,6 +85,14 @@ def test_other_models_have_a_correction_instead(model, monkeypatch):
 
 
 def test_where_the_second_solution_is_not_found_there_is_a_correction(monkeypatch):
-    monkeypatch.setattr(module, "_solved", lambda run: None)
+    monkeypatch.setattr(module, "_solved", lambda run, budget: None)
     estimate = solved(6).error_estimate()
     assert estimate.relative_l2 and module._SAID not in estimate.remarks
+
+
+def test_where_there_is_no_time_for_all_windows_a_doubt_says_how_long_they_take(monkeypatch):
+    monkeypatch.setattr(module, "_TELLING", 1)
+    solution = solved(6)
+    run = solution.experiment
+    found = error_estimate(run, run.objective(), solution.theta, None, 1e-6)
+    assert not found.relative_l2 and "it takes about" in found.doubts[0]

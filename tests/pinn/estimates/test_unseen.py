@@ -1,5 +1,7 @@
 """How far an unknown may be off while the residual stays as small as it is."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -136,3 +138,18 @@ def test_a_solution_of_an_equation_across_a_jump_is_not_trusted():
         )  # fmt: skip
         found = pinn.solve(problem, FEATURES, POINTS).report.error_estimate
     assert any("across a jump" in doubt for doubt in found.doubts)
+
+
+def test_what_the_nodes_of_a_sum_do_not_resolve_is_no_error_that_may_be():
+    """Waves shorter than the nodes of a chord were: a tenth of u, of a solution at rounding."""
+    ball = pinn.Problem(
+        pinn.Interval("x", -1, 1), ["u"], {"e": "fractional_laplacian(u, 1.2) - 1"},
+        [pinn.Dirichlet("u", 0, hard=True, power=0.6)],
+    )  # fmt: skip
+    solution = pinn.solve(
+        ball, pinn.RandomFeatures(100, (0.1, 1.0)), pinn.Sampling(200), error_bars=False, threads=1
+    )
+    x = np.linspace(-0.9, 0.9, 7)
+    exact = (1 - x**2) ** 0.6 / math.gamma(2.2)
+    np.testing.assert_allclose(solution.evaluate(x=x)["u"], exact, rtol=1e-13)
+    assert solution.error_estimate().possible["u"] < 1e-12

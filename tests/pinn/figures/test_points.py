@@ -48,6 +48,17 @@ def test_each_equation_has_a_panel_and_a_scale_of_its_own():
     figure_png(figure, 30)
 
 
+def test_panels_of_a_long_domain_stand_below_each_other():
+    bounds, lengths = {"x": (0.0, 4.0), "y": (0.0, 1.0)}, ("x", "y")
+    data = [points("xy", equation=f"e{i}", bounds=bounds, lengths=lengths) for i in range(3)]
+    figure = plot_points(data)
+    figure_png(figure, 30)
+    panels = [axes.get_position() for axes in figure.axes if axes.get_title(loc="left")]
+    assert len({round(one.x0, 6) for one in panels}) == 1
+    assert panels[0].y0 > panels[1].y1 > panels[1].y0 > panels[2].y1
+    assert panels[0].width > 0.5
+
+
 def test_in_one_coordinate_the_residual_is_drawn_over_it():
     data = points("x", others=np.array([[0.0], [1.0], [1.0]]))
     (axes,) = plot_points([data]).axes

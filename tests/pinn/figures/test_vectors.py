@@ -71,6 +71,17 @@ def test_lines_end_at_the_rim_of_the_domain():
     figure_png(axes.figure, 30)
 
 
+def test_no_line_follows_what_is_left_of_no_flow_at_a_wall():
+    """At y = -1 and 1 the rest of a condition, 0.5 % of the flow, points out of the channel."""
+    across = np.where(np.abs(GRID[1]) > 0.97, 0.005, 0.0)
+    axes = plot_vectors([[field("u", 1 - GRID[1] ** 2), field("v", across)]]).axes[0]
+    starts, ends = segments(axes)
+    assert np.abs(starts[:, 1]).max() < 0.999
+    np.testing.assert_allclose(starts[:, 1], ends[:, 1], atol=1e-3)
+    # lines go through from one end to the other
+    assert starts[:, 0].min() < -0.99 and ends[:, 0].max() > 0.99
+
+
 @pytest.mark.parametrize(
     "fields", [[], [[]], [TURN[:1]], [[TURN[0], FieldData("v", {"x": X}, X)]]]
 )

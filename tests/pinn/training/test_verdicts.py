@@ -260,3 +260,12 @@ def test_of_features_that_are_at_their_end_it_is_said_what_may_go_lower(source, 
     assert said[0].endswith("whose layers are trained, may go lower") == further
     assert said[1].endswith("s of the limit are left") == further
     assert all(("a larger network" in one) == further for one in said)
+
+
+def test_of_windows_of_features_no_larger_network_is_said_to_go_lower():
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"e": "u_t - where(t > 0.3, 1, 0)"}, [pinn.Initial("u", 0)]
+    )
+    windows = pinn.Windows(2, pinn.RandomFeatures(30))
+    said = pinn.solve(problem, windows, pinn.Sampling(120), error_bars=False).report.message
+    assert "as low as this network goes" in said and "larger" not in said
