@@ -119,7 +119,8 @@ def _other_way(
 
     Or "ends", where it should be by a start; None where nothing is known.
     """
-    if len(fastest) != others or any(order != 2 for _, _, order in fastest):
+    # along a line alone an equation is held by a start as well as by ends
+    if not fastest or len(fastest) != others or any(order != 2 for _, _, order in fastest):
         return None
     if all((rates > 0).all() for _, rates, _ in fastest):
         return "start" if len(given) == 1 and given == slopes else None

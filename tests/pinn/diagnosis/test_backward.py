@@ -127,6 +127,12 @@ def test_values_and_slopes_on_one_face_are_no_start_of_an_equation_of_space():
     assert said("laplacian(u)", BC("u", 0), domain=X * Y) == []
 
 
+@pytest.mark.parametrize("equation", ["u_xx + u", "u_xx - u", "u_xxxx - 1"])
+def test_along_a_line_a_start_is_as_good_as_ends(equation):
+    value, slope = BC("u", 1, on="x=0"), pinn.Neumann("u", 0, on="x=0")
+    assert said(equation, value, slope, domain=X) == []
+
+
 def test_values_all_around_determine_no_waves():
     """With x in 0..1 and t in 0..1 each sin(n pi x) sin(n pi t) is 0 on all of the boundary."""
     square = X * pinn.Interval("t", 0, 1)
