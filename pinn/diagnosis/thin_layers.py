@@ -51,7 +51,10 @@ def thinnest(problem: Problem) -> Thin | None:
     for name, value in problem.constants.items():
         if any(name in needs for needs in problem.computed_from.values()):
             continue
-        other = _width(_with_constant(problem, name, _FACTOR * value)) if value else None
+        try:
+            other = _width(_with_constant(problem, name, _FACTOR * value)) if value else None
+        except ValueError:  # what the problem says has no value there, as acos(a)
+            continue
         if other is not None:
             found.append(Thin(width, name, math.log(other / width) / math.log(_FACTOR)))
     best = max(found, key=lambda one: abs(one.power), default=None)

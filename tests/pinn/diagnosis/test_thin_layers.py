@@ -62,6 +62,15 @@ def test_a_number_in_the_equation_makes_one_too():
     assert (found.constant, found.power) == ("", 0.0)
 
 
+@pytest.mark.parametrize("value", ["acos(a)", "sqrt(1 - a)"])
+def test_a_constant_that_cannot_be_larger_is_left_alone(value):
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": f"eps*u_xx - u_x + {value}"},
+        [pinn.Dirichlet("u", value, hard=True)], constants={"eps": 1e-3, "a": 0.7},
+    )  # fmt: skip
+    assert thinnest(problem).constant == "eps"
+
+
 def test_what_is_unsolved_is_told_of_it():
     large = {"e": 0.5}
     by_number = thinnest(steady("1e-3*u_xx - u_x", {}))
