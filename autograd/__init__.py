@@ -50,49 +50,49 @@ from .modes import (
 )
 from .nn.dropout import torch_dropout as dropout
 from .nn.functional import cosine_similarity
-from .ops.activations import *
-from .ops.arithmetic import *
-from .ops.arrange import *
-from .ops.bessel import i0
-from .ops.cast import *
-from .ops.compare import *
-from .ops.complex import *
-from .ops.convolution import *
-from .ops.counts import *
-from .ops.covariance import *
-from .ops.create import *
-from .ops.cumulative import *
-from .ops.decompositions import cholesky_inverse, cholesky_solve
-from .ops.distance import *
-from .ops.distributions import igamma, igammac, logit
-from .ops.distributions import multigammaln as mvlgamma
-from .ops.einsum import *
-from .ops.extrema import *
-from .ops.gamma import *
-from .ops.gather import *
-from .ops.gradient import *
-from .ops.index import *
-from .ops.integers import *
-from .ops.join import *
-from .ops.linalg import *
-from .ops.mask import *
-from .ops.matmul import *
-from .ops.matrix_exp import *
-from .ops.norm import *
-from .ops.older import *
-from .ops.order import *
-from .ops.piecewise import *
-from .ops.reduce import *
-from .ops.replace import *
-from .ops.representation import *
-from .ops.running import *
-from .ops.shape import *
-from .ops.smooth import *
-from .ops.softmax import *
-from .ops.trapezoid import *
-from .ops.typed import *
-from .ops.vander import *
-from .ops.windows import *
+from .ops.creation.create import *
+from .ops.creation.typed import *
+from .ops.creation.windows import *
+from .ops.elementwise.activations import *
+from .ops.elementwise.arithmetic import *
+from .ops.elementwise.cast import *
+from .ops.elementwise.compare import *
+from .ops.elementwise.complex import *
+from .ops.elementwise.integers import *
+from .ops.elementwise.piecewise import *
+from .ops.elementwise.representation import *
+from .ops.elementwise.smooth import *
+from .ops.grids.convolution import *
+from .ops.grids.gradient import *
+from .ops.grids.trapezoid import *
+from .ops.layout.arrange import *
+from .ops.layout.gather import *
+from .ops.layout.index import *
+from .ops.layout.join import *
+from .ops.layout.mask import *
+from .ops.layout.shape import *
+from .ops.matrices.covariance import *
+from .ops.matrices.decompositions import cholesky_inverse, cholesky_solve
+from .ops.matrices.distance import *
+from .ops.matrices.einsum import *
+from .ops.matrices.linalg import *
+from .ops.matrices.matmul import *
+from .ops.matrices.matrix_exp import *
+from .ops.matrices.norm import *
+from .ops.matrices.older import *
+from .ops.matrices.vander import *
+from .ops.positions.counts import *
+from .ops.positions.order import *
+from .ops.positions.replace import *
+from .ops.reductions.cumulative import *
+from .ops.reductions.extrema import *
+from .ops.reductions.reduce import *
+from .ops.reductions.running import *
+from .ops.reductions.softmax import *
+from .ops.special.bessel import i0
+from .ops.special.distributions import igamma, igammac, logit
+from .ops.special.distributions import multigammaln as mvlgamma
+from .ops.special.gamma import *
 from .plan.compiled import compile
 from .plan.lanes.eager import install as _install_vector_code
 from .plan.number_of_points import MixesPoints

@@ -1,6 +1,6 @@
 """Discrete Fourier transforms under PyTorch's names: `autograd.fft.rfft` and so on."""
 
-from .ops.fft import (
+from .ops.grids.fft import (
     fft,
     fft2,
     fftfreq,

@@ -16,8 +16,9 @@ import numpy as np
 from . import dtypes, modes
 from .devices import copied, current, namespace_of, overlaps_itself, share_memory, write, zeros
 from .levels import Interpreted, held, levels_of
-from .ops.activations import relu
-from .ops.arithmetic import (
+from .ops.creation.create import bernoulli, normal, randint, uniform
+from .ops.elementwise.activations import relu
+from .ops.elementwise.arithmetic import (
     add,
     addcdiv,
     addcmul,
@@ -31,9 +32,7 @@ from .ops.arithmetic import (
     remainder,
     sub,
 )
-from .ops.arrange import tril, triu
-from .ops.bessel import i0
-from .ops.compare import (
+from .ops.elementwise.compare import (
     bitwise_and,
     bitwise_not,
     bitwise_or,
@@ -49,17 +48,9 @@ from .ops.compare import (
     lt,
     ne,
 )
-from .ops.complex import atan2
-from .ops.create import bernoulli, normal, randint, uniform
-from .ops.cumulative import cumprod, cumsum
-from .ops.distributions import igamma, igammac, logit
-from .ops.gamma import digamma, lgamma
-from .ops.gather import index_add, scatter, scatter_add
-from .ops.index import index_put, index_put_op, normal_index
-from .ops.integers import bitwise_left_shift, bitwise_right_shift, gcd, lcm
-from .ops.mask import masked_fill
-from .ops.matmul import addbmm, addmm, addmv, addr, baddbmm
-from .ops.piecewise import (
+from .ops.elementwise.complex import atan2
+from .ops.elementwise.integers import bitwise_left_shift, bitwise_right_shift, gcd, lcm
+from .ops.elementwise.piecewise import (
     abs,
     ceil,
     clamp,
@@ -76,10 +67,16 @@ from .ops.piecewise import (
     trunc,
     xlogy,
 )
-from .ops.registry import Op, link
-from .ops.replace import index_copy, index_fill, masked_scatter, put, scatter_reduce
-from .ops.representation import copysign, deg2rad, float_power, frac, ldexp, nextafter, rad2deg
-from .ops.smooth import (
+from .ops.elementwise.representation import (
+    copysign,
+    deg2rad,
+    float_power,
+    frac,
+    ldexp,
+    nextafter,
+    rad2deg,
+)
+from .ops.elementwise.smooth import (
     acos,
     acosh,
     asin,
@@ -109,6 +106,17 @@ from .ops.smooth import (
     tan,
     tanh,
 )
+from .ops.layout.arrange import tril, triu
+from .ops.layout.gather import index_add, scatter, scatter_add
+from .ops.layout.index import index_put, index_put_op, normal_index
+from .ops.layout.mask import masked_fill
+from .ops.matrices.matmul import addbmm, addmm, addmv, addr, baddbmm
+from .ops.positions.replace import index_copy, index_fill, masked_scatter, put, scatter_reduce
+from .ops.reductions.cumulative import cumprod, cumsum
+from .ops.registry import Op, link
+from .ops.special.bessel import i0
+from .ops.special.distributions import igamma, igammac, logit
+from .ops.special.gamma import digamma, lgamma
 from .random import Generator
 from .tensor import Tensor, as_tensor, method
 

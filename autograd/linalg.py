@@ -1,6 +1,6 @@
 """Linear algebra under PyTorch's names: `autograd.linalg.solve` and so on."""
 
-from .ops.decompositions import (
+from .ops.matrices.decompositions import (
     cond,
     diagonal,
     householder_product,
@@ -9,8 +9,8 @@ from .ops.decompositions import (
     tensorinv,
     tensorsolve,
 )
-from .ops.eigen import eig, eigh, eigvals, eigvalsh
-from .ops.linalg import (
+from .ops.matrices.eigen import eig, eigh, eigvals, eigvalsh
+from .ops.matrices.linalg import (
     LinAlgError,
     cholesky,
     cross,
@@ -23,15 +23,15 @@ from .ops.linalg import (
     slogdet,
     solve,
 )
-from .ops.lu import lu, lu_factor, lu_solve
-from .ops.matmul import matmul, vecdot
-from .ops.matrix_exp import matrix_exp
-from .ops.norm import linalg_norm as norm
-from .ops.norm import matrix_norm, vector_norm
-from .ops.qr import qr
-from .ops.svd import svd, svdvals
-from .ops.told_failures import cholesky_ex, inv_ex
-from .ops.vander import linalg_vander as vander
+from .ops.matrices.lu import lu, lu_factor, lu_solve
+from .ops.matrices.matmul import matmul, vecdot
+from .ops.matrices.matrix_exp import matrix_exp
+from .ops.matrices.norm import linalg_norm as norm
+from .ops.matrices.norm import matrix_norm, vector_norm
+from .ops.matrices.qr import qr
+from .ops.matrices.svd import svd, svdvals
+from .ops.matrices.told_failures import cholesky_ex, inv_ex
+from .ops.matrices.vander import linalg_vander as vander
 from .signature import publish
 
 __all__ = [

@@ -6,16 +6,16 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from .ops.told_failures import CholeskyResult as CholeskyResult
-from .ops.eigen import EigResult as EigResult
-from .ops.eigen import EighResult as EighResult
-from .ops.told_failures import InverseResult as InverseResult
-from .ops.lu import LU as LU
-from .ops.lu import LUFactors as LUFactors
-from .ops.linalg import LstsqResult as LstsqResult
-from .ops.qr import QRResult as QRResult
-from .ops.svd import SVDResult as SVDResult
-from .ops.linalg import SlogdetResult as SlogdetResult
+from .ops.matrices.told_failures import CholeskyResult as CholeskyResult
+from .ops.matrices.eigen import EigResult as EigResult
+from .ops.matrices.eigen import EighResult as EighResult
+from .ops.matrices.told_failures import InverseResult as InverseResult
+from .ops.matrices.lu import LU as LU
+from .ops.matrices.lu import LUFactors as LUFactors
+from .ops.matrices.linalg import LstsqResult as LstsqResult
+from .ops.matrices.qr import QRResult as QRResult
+from .ops.matrices.svd import SVDResult as SVDResult
+from .ops.matrices.linalg import SlogdetResult as SlogdetResult
 from .tensor import Tensor as Tensor
 
 __all__ = ['LinAlgError', 'cholesky', 'cholesky_ex', 'cond', 'cross', 'det', 'diagonal', 'eig', 'eigh', 'eigvals', 'eigvalsh', 'householder_product', 'inv', 'inv_ex', 'lstsq', 'lu', 'lu_factor', 'lu_solve', 'matmul', 'matrix_exp', 'matrix_norm', 'matrix_power', 'matrix_rank', 'multi_dot', 'norm', 'pinv', 'qr', 'slogdet', 'solve', 'solve_triangular', 'svd', 'svdvals', 'tensorinv', 'tensorsolve', 'vander', 'vecdot', 'vector_norm']
@@ -30,7 +30,7 @@ def eig(A: Tensor) -> EigResult: ...
 def eigh(A: Tensor, UPLO: str = ...) -> EighResult: ...
 def eigvals(A: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
 def eigvalsh(A: Tensor, UPLO: str = ..., *, out: Tensor | None = ...) -> Tensor: ...
-from .ops.linalg import LinAlgError as LinAlgError
+from .ops.matrices.linalg import LinAlgError as LinAlgError
 def cholesky(A: Tensor, *, upper: bool = ..., out: Tensor | None = ...) -> Tensor: ...
 @overload
 def cross(input: Tensor, other: Tensor, dim: int = ..., *, out: Tensor | None = ...) -> Tensor: ...

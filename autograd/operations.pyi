@@ -6,17 +6,17 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from .ops.extrema import Extrema as Extrema
-from .ops.extrema import Extremum as Extremum
-from .ops.representation import Frexp as Frexp
+from .ops.reductions.extrema import Extrema as Extrema
+from .ops.reductions.extrema import Extremum as Extremum
+from .ops.elementwise.representation import Frexp as Frexp
 from .random import Generator as Generator
-from .ops.counts import Histogram as Histogram
-from .ops.order import Median as Median
-from .ops.older import OlderSVD as OlderSVD
-from .ops.qr import QRResult as QRResult
-from .ops.running import Running as Running
-from .ops.linalg import SlogdetResult as SlogdetResult
-from .ops.order import Sorted as Sorted
+from .ops.positions.counts import Histogram as Histogram
+from .ops.positions.order import Median as Median
+from .ops.matrices.older import OlderSVD as OlderSVD
+from .ops.matrices.qr import QRResult as QRResult
+from .ops.reductions.running import Running as Running
+from .ops.matrices.linalg import SlogdetResult as SlogdetResult
+from .ops.positions.order import Sorted as Sorted
 from .tensor import Tensor as Tensor
 
 class Operations:

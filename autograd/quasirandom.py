@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
-from .ops.create import tensor
+from .ops.creation.create import tensor
 from .random import default_generator
 from .tensor import Tensor
 

@@ -1,6 +1,10 @@
 """Special functions under PyTorch's names: `autograd.special.bessel_j0` and so on."""
 
-from .ops.bessel import (
+from .ops.elementwise.piecewise import round, xlogy
+from .ops.elementwise.smooth import erf, erfc, erfinv, exp2, expm1, log1p, sinc
+from .ops.elementwise.smooth import sigmoid as expit
+from .ops.reductions.softmax import log_softmax, logsumexp, softmax
+from .ops.special.bessel import (
     bessel_j0,
     bessel_j1,
     bessel_y0,
@@ -16,7 +20,7 @@ from .ops.bessel import (
     scaled_modified_bessel_k0,
     scaled_modified_bessel_k1,
 )
-from .ops.distributions import (
+from .ops.special.distributions import (
     entr,
     erfcx,
     log_ndtr,
@@ -28,15 +32,11 @@ from .ops.distributions import (
     xlog1py,
     zeta,
 )
-from .ops.distributions import igamma as gammainc
-from .ops.distributions import igammac as gammaincc
-from .ops.gamma import digamma, polygamma
-from .ops.gamma import lgamma as gammaln
-from .ops.piecewise import round, xlogy
-from .ops.smooth import erf, erfc, erfinv, exp2, expm1, log1p, sinc
-from .ops.smooth import sigmoid as expit
-from .ops.softmax import log_softmax, logsumexp, softmax
-from .ops.special_polynomials import (
+from .ops.special.distributions import igamma as gammainc
+from .ops.special.distributions import igammac as gammaincc
+from .ops.special.gamma import digamma, polygamma
+from .ops.special.gamma import lgamma as gammaln
+from .ops.special.special_polynomials import (
     chebyshev_polynomial_t,
     chebyshev_polynomial_u,
     chebyshev_polynomial_v,

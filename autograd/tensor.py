@@ -646,7 +646,7 @@ def _values(data: Any, requires_grad: Any) -> tuple[Any, list]:
     if isinstance(data, Tensor):
         return data._elements("Tensor()"), data._version
     if isinstance(data, (list, tuple)) and isinstance(requires_grad, (bool, np.bool_)):
-        from .ops.create import tensor
+        from .ops.creation.create import tensor
 
         return tensor(data, dtype=dtypes.get_default_dtype())._data, [0]
     array = np.asarray(data)

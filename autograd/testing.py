@@ -18,7 +18,7 @@ from .forward import push
 from .func import grad as gradient_of
 from .func import vmap
 from .gradcheck import gradcheck
-from .ops.join import stack
+from .ops.layout.join import stack
 from .strict import strict_cuda
 from .tensor import Tensor
 

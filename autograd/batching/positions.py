@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import devices
-from ..ops.index import _parts
+from ..ops.layout.index import _parts
 from ..ops.registry import REGISTRY
 from ..tensor import Tensor
 from .rules import Application, rule

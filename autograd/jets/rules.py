@@ -1,8 +1,8 @@
 """The Taylor rules that an operation can name: what `taylor=` says where it is registered.
 
 Linear operations act on each channel; products follow Leibniz; smooth functions of one variable
-follow Faa di Bruno with their tower of derivatives (ops/towers.py); "nested" is the general rule
-(general.py), for what has no cheaper one.
+follow Faa di Bruno with their tower of derivatives (ops/elementwise/towers.py); "nested" is the
+general rule (general.py), for what has no cheaper one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _slopes(
 ) -> list[Tensor]:
     """Return f', f'', ... of an elementwise function at x: each is one reverse step from the last.
 
-    The operations keep towers (ops/towers.py), so that order n costs about n cheap passes.
+    The operations keep towers (ops/elementwise/towers.py): order n costs about n cheap passes.
     """
     linked = y.requires_grad and x.requires_grad  # not in no_grad mode, whatever x says
     slopes = []

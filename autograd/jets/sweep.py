@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 
 from .. import modes
-from ..ops.create import ones, zeros_like
+from ..ops.creation.create import ones, zeros_like
 from ..tensor import Tensor
 from .channels import Channels, Key, Sum, choose_channels
 from .indices import Index

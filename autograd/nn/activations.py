@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.create import full
+from ..ops.creation.create import full
 from ..tensor import Tensor
 from . import functional as F
 from .module import Module

@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops.arrange import pad
-from ..ops.create import arange, zeros
-from ..ops.gather import index_add
-from ..ops.join import stack
+from ..ops.creation.create import arange, zeros
+from ..ops.layout.arrange import pad
+from ..ops.layout.gather import index_add
+from ..ops.layout.join import stack
 from ..tensor import Tensor
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.arrange import pad
-from ..ops.create import zeros
-from ..ops.join import cat
-from ..ops.matmul import linear
+from ..ops.creation.create import zeros
+from ..ops.layout.arrange import pad
+from ..ops.layout.join import cat
+from ..ops.matrices.matmul import linear
 from ..tensor import Tensor
 from . import init
 from .dot_products import added, scaled_dot_product_attention, weights_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes, modes
-from ..ops.create import ones, tensor, zeros
+from ..ops.creation.create import ones, tensor, zeros
 from ..tensor import Tensor
 from . import functional, init
 from .module import Module

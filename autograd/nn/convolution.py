@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..ops.arrange import pad
-from ..ops.convolution import same_padding
-from ..ops.create import zeros
+from ..ops.creation.create import zeros
+from ..ops.grids.convolution import same_padding
+from ..ops.layout.arrange import pad
 from ..tensor import Tensor
 from . import functional as F
 from .linear import draw

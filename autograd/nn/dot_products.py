@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 from .. import dtypes
-from ..ops.arrange import tril
-from ..ops.create import ones, zeros
-from ..ops.gather import repeat_interleave
-from ..ops.mask import masked_fill
-from ..ops.piecewise import where
+from ..ops.creation.create import ones, zeros
+from ..ops.elementwise.piecewise import where
+from ..ops.layout.arrange import tril
+from ..ops.layout.gather import repeat_interleave
+from ..ops.layout.mask import masked_fill
+from ..ops.reductions.softmax import softmax
 from ..ops.registry import refuse_mixed
-from ..ops.softmax import softmax
 from ..tensor import Tensor
 from .dropout import dropout
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 from ..inplace import in_place
-from ..ops.create import bernoulli, ones, rand
-from ..ops.piecewise import where
+from ..ops.creation.create import bernoulli, ones, rand
+from ..ops.elementwise.piecewise import where
 from ..tensor import Tensor
 from .module import Module
 

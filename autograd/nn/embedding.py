@@ -6,11 +6,11 @@ from typing import Any, Self
 
 from .. import dtypes, modes
 from ..levels import levels_of
-from ..ops.create import zeros
-from ..ops.gather import index_select
-from ..ops.norm import vector_norm
-from ..ops.order import unique
-from ..ops.piecewise import where
+from ..ops.creation.create import zeros
+from ..ops.elementwise.piecewise import where
+from ..ops.layout.gather import index_select
+from ..ops.matrices.norm import vector_norm
+from ..ops.positions.order import unique
 from ..tensor import Tensor
 from . import init
 from .module import Module

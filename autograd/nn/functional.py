@@ -10,7 +10,8 @@ from typing import Any
 
 from .. import dtypes
 from ..inplace import in_place
-from ..ops.activations import (
+from ..ops.creation.create import arange
+from ..ops.elementwise.activations import (
     celu,
     elu,
     gelu,
@@ -24,8 +25,9 @@ from ..ops.activations import (
     softplus,
     softsign,
 )
-from ..ops.arrange import pad
-from ..ops.convolution import (
+from ..ops.elementwise.piecewise import clamp, where
+from ..ops.elementwise.smooth import sigmoid, sin, tanh
+from ..ops.grids.convolution import (
     conv1d,
     conv2d,
     conv3d,
@@ -33,14 +35,9 @@ from ..ops.convolution import (
     conv_transpose2d,
     conv_transpose3d,
 )
-from ..ops.create import arange
-from ..ops.grid_sample import grid_sample
-from ..ops.index import value_range
-from ..ops.interpolate import interpolate
-from ..ops.matmul import linear
-from ..ops.norm import vector_norm
-from ..ops.piecewise import clamp, where
-from ..ops.pooling import (
+from ..ops.grids.grid_sample import grid_sample
+from ..ops.grids.interpolate import interpolate
+from ..ops.grids.pooling import (
     avg_pool1d,
     avg_pool2d,
     avg_pool3d,
@@ -48,10 +45,13 @@ from ..ops.pooling import (
     max_pool2d,
     max_pool3d,
 )
+from ..ops.layout.arrange import pad
+from ..ops.layout.index import value_range
+from ..ops.layout.shape import broadcast_tensors
+from ..ops.matrices.matmul import linear
+from ..ops.matrices.norm import vector_norm
+from ..ops.reductions.softmax import log_softmax, softmax
 from ..ops.registry import floating, refuse_mixed
-from ..ops.shape import broadcast_tensors
-from ..ops.smooth import sigmoid, sin, tanh
-from ..ops.softmax import log_softmax, softmax
 from ..signature import publish
 from ..tensor import Tensor
 from .arranging import channel_shuffle, fold, pixel_shuffle, pixel_unshuffle, unfold

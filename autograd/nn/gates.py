@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..ops.activations import hardswish_op
-from ..ops.create import rand, zeros_like
-from ..ops.gather import scatter
-from ..ops.piecewise import where
+from ..ops.creation.create import rand, zeros_like
+from ..ops.elementwise.activations import hardswish_op
+from ..ops.elementwise.piecewise import where
+from ..ops.elementwise.smooth import log, sigmoid, tanh
+from ..ops.layout.gather import scatter
+from ..ops.reductions.softmax import softmax
 from ..ops.registry import floating
-from ..ops.smooth import log, sigmoid, tanh
-from ..ops.softmax import softmax
 from ..tensor import Tensor
 
 

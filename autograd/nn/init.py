@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import devices, dtypes
-from ..ops.create import rand, randn
-from ..ops.smooth import erfinv
+from ..ops.creation.create import rand, randn
+from ..ops.elementwise.smooth import erfinv
 from ..tensor import Tensor
 from .module import write
 

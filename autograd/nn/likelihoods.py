@@ -6,14 +6,14 @@ import math
 
 from .. import dtypes
 from ..modes import no_grad
-from ..ops.activations import logsigmoid
-from ..ops.create import full_like
-from ..ops.gather import gather
-from ..ops.index import value_range
-from ..ops.piecewise import clamp, where, xlogy
+from ..ops.creation.create import full_like
+from ..ops.elementwise.activations import logsigmoid
+from ..ops.elementwise.piecewise import clamp, where, xlogy
+from ..ops.elementwise.smooth import exp, log
+from ..ops.layout.gather import gather
+from ..ops.layout.index import value_range
+from ..ops.reductions.softmax import log_softmax
 from ..ops.registry import floating, refuse_mixed
-from ..ops.smooth import exp, log
-from ..ops.softmax import log_softmax
 from ..tensor import Tensor
 from .reduction import reduced
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..ops.create import zeros
+from ..ops.creation.create import zeros
 from ..tensor import Tensor
 from . import functional, init
 from .module import Module

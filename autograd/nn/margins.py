@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import dtypes
-from ..ops.activations import logsigmoid, softplus
-from ..ops.create import arange
-from ..ops.gather import gather
-from ..ops.norm import vector_norm
-from ..ops.piecewise import clamp_min, minimum, where
+from ..ops.creation.create import arange
+from ..ops.elementwise.activations import logsigmoid, softplus
+from ..ops.elementwise.piecewise import clamp_min, minimum, where
+from ..ops.layout.gather import gather
+from ..ops.matrices.norm import vector_norm
 from ..ops.registry import floating
 from ..tensor import Tensor
 from .reduction import reduced

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ops.create import ones, zeros
+from ..ops.creation.create import ones, zeros
 from ..tensor import Tensor
 from . import functional, init
 from .module import Module

@@ -11,9 +11,9 @@ import numpy as np
 from .. import modes
 from ..jets.jet import Jet
 from ..levels import levels_of
-from ..ops.arrange import pad
+from ..ops.elementwise.smooth import rsqrt
+from ..ops.layout.arrange import pad
 from ..ops.registry import NoTaylorRule, refuse_mixed
-from ..ops.smooth import rsqrt
 from ..tensor import Tensor
 
 # ---- over the last dimensions

@@ -7,12 +7,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..ops.activations import relu
-from ..ops.create import zeros
-from ..ops.join import cat, stack
-from ..ops.matmul import linear
+from ..ops.creation.create import zeros
+from ..ops.elementwise.activations import relu
+from ..ops.elementwise.smooth import sigmoid, tanh
+from ..ops.layout.join import cat, stack
+from ..ops.matrices.matmul import linear
 from ..ops.registry import refuse_mixed
-from ..ops.smooth import sigmoid, tanh
 from ..tensor import Tensor
 from . import init
 from .dropout import dropout

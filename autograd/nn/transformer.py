@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.activations import gelu, relu
-from ..ops.arrange import triu
-from ..ops.create import full
+from ..ops.creation.create import full
+from ..ops.elementwise.activations import gelu, relu
+from ..ops.layout.arrange import triu
 from ..tensor import Tensor
 from . import init
 from .attention import MultiheadAttention

@@ -503,6 +503,14 @@ def _pack(value: Any, edge: tuple | None) -> Any:
     return SavedTensor(value, edge) if isinstance(value, Tensor) else value
 
 
+def into(out: Any, result: Any) -> Any:
+    """Return `result`, or `out` with `result` written into it."""
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
 def cast(tensor: Tensor, dtype: np.dtype) -> Tensor:
     """Return `tensor` in another dtype (itself when it has it), recorded as `to`."""
     return tensor if tensor._data.dtype == dtype else REGISTRY["to"](tensor, dtype=dtype)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 import autograd as T
-from autograd.ops.bspline import bspline
+from autograd.ops.special.bspline import bspline
 from pinn.models.network import Network
 from pinn.models.parts import Layer, Part
 from pinn.schema import Count, Few, declared

@@ -5,7 +5,7 @@ import pytest
 
 import autograd as T
 from autograd import random as R
-from autograd.ops.create import rand, randint, randn, randperm
+from autograd.ops.creation.create import rand, randint, randn, randperm
 
 
 def test_a_seed_fixes_the_stream():

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from ... import devices, dtypes
-from ...ops.create import tensor
-from ...ops.norm import vector_norm
+from ...ops.creation.create import tensor
+from ...ops.matrices.norm import vector_norm
 from ...tensor import Tensor
 
 

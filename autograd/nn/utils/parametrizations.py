@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ... import devices, modes
-from ...ops.create import eye, randn
-from ...ops.decompositions import householder_product
-from ...ops.join import cat
-from ...ops.linalg import solve
-from ...ops.matrix_exp import matrix_exp
-from ...ops.piecewise import where
-from ...ops.qr import qr
+from ...ops.creation.create import eye, randn
+from ...ops.elementwise.piecewise import where
+from ...ops.layout.join import cat
+from ...ops.matrices.decompositions import householder_product
+from ...ops.matrices.linalg import solve
+from ...ops.matrices.matrix_exp import matrix_exp
+from ...ops.matrices.qr import qr
 from ...tensor import Tensor
 from ..functional import normalize
 from ..module import Module

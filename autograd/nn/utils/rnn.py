@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ops.create import full
-from ...ops.join import cat, stack
+from ...ops.creation.create import full
+from ...ops.layout.join import cat, stack
 from ...tensor import Tensor
 
 

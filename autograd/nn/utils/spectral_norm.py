@@ -6,8 +6,8 @@ import math
 from typing import Any, TypeVar
 
 from ... import modes
-from ...ops.create import randn
-from ...ops.matmul import dot, mv
+from ...ops.creation.create import randn
+from ...ops.matrices.matmul import dot, mv
 from ...tensor import Tensor
 from ..convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from ..functional import normalize

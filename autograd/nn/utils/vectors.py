@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...ops.join import cat
+from ...ops.layout.join import cat
 from ...tensor import Tensor
 from ..module import write
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from ...ops.norm import vector_norm
+from ...ops.matrices.norm import vector_norm
 from ...tensor import Tensor
 from ..module import Module, write
 from ..parameter import Parameter

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ... import modes
-from ...ops.compare import isfinite
-from ...ops.create import full_like
-from ...ops.join import cat, stack
-from ...ops.matmul import matmul_op
-from ...ops.piecewise import maximum, minimum, where
+from ...ops.creation.create import full_like
+from ...ops.elementwise.compare import isfinite
+from ...ops.elementwise.piecewise import maximum, minimum, where
+from ...ops.layout.join import cat, stack
+from ...ops.matrices.matmul import matmul_op
 from ...tensor import Tensor
 from ..program import CONSTANT, Instruction, Program, Value
 from ..trace import trace

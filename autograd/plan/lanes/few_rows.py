@@ -188,7 +188,7 @@ class _FewRows:
         return found
 
     def _index(self, index: Sequence[Any], value: Value) -> Iterator[Any]:
-        """Yield an index in normal form (ops/index.py), of all rows or of sets of so many."""
+        """Yield an index in normal form (ops/layout/index.py), of all rows or of sets of rows."""
         sizes = iter(zip(value.shape, self.found[value].shape, strict=True))
         for item in index:
             size, few = (1, 1) if item is None or type(item) is tuple else next(sizes)

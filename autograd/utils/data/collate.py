@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes
-from ...ops.create import as_tensor, tensor
-from ...ops.join import stack
+from ...ops.creation.create import as_tensor, tensor
+from ...ops.layout.join import stack
 from ...tensor import Tensor
 
 

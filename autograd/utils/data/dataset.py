@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ...devices import put
-from ...ops.create import randperm
+from ...ops.creation.create import randperm
 from ...random import Generator
 from ...tensor import Tensor
 

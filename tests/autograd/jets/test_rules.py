@@ -9,9 +9,9 @@ import autograd as T
 from autograd.jets import Jet, Sum, partials
 from autograd.jets.jet import TAYLOR_RULES
 from autograd.nn import functional as F
-from autograd.ops.bspline import bspline
 from autograd.ops.pointwise import pointwise
 from autograd.ops.registry import REGISTRY, Op
+from autograd.ops.special.bspline import bspline
 
 rng = np.random.default_rng(0)
 N = 4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autograd as T
-from autograd.ops.bspline import bspline
+from autograd.ops.special.bspline import bspline
 from autograd.plan.chunks import Chunked
 
 _F = T.nn.functional

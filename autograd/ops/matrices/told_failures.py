@@ -1,0 +1,108 @@
+"""Factorizations that tell which matrices they failed for, instead of raising an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import devices, dtypes
+from ...tensor import Tensor
+from ..creation.create import arange, zeros
+from ..elementwise.compare import eq
+from ..elementwise.piecewise import where
+from ..layout.arrange import diagonal
+from ..reductions.extrema import amin
+from ..registry import Op, into
+from .decompositions import identity_like
+from .linalg import cholesky, inv, matrices
+from .lu import lu_factor
+
+__all__ = ["cholesky_ex", "inv_ex"]
+
+
+class CholeskyResult(NamedTuple):
+    """The triangular factors, and int32 numbers: 0, or the order of the minor that is at fault."""
+
+    L: Tensor
+    info: Tensor
+
+
+class InverseResult(NamedTuple):
+    """The inverses, and int32 numbers: 0, or which pivot of a singular matrix is 0, from 1 on."""
+
+    inverse: Tensor
+    info: Tensor
+
+
+def _cholesky_info(xp: Any, x: Any, out: Any = None) -> Any:
+    rows, columns = x.shape[-2:]
+    if rows != columns:
+        raise ValueError(f"expected square matrices, got {rows} by {columns}")
+    if xp is np:
+        return into(out, _by_lapack(x))
+    # eliminated together, each column until a pivot is not positive
+    x = x.copy()
+    info = xp.zeros(x.shape[:-2], np.int32)
+    for k in range(x.shape[-1]):
+        pivot = xp.real(x[..., k, k])
+        info = xp.where((info == 0) & ~(pivot > 0), np.int32(k + 1), info)
+        column = x[..., k + 1 :, k]
+        divided = column / xp.where(pivot > 0, pivot, 1)[..., None]
+        x[..., k + 1 :, k + 1 :] -= divided[..., :, None] * xp.conj(column)[..., None, :]
+    return into(out, info)
+
+
+def _by_lapack(x: np.ndarray) -> np.ndarray:
+    potrf = devices.backend_of(x).load_linalg().get_lapack_funcs("potrf", (x,))
+    each = x.reshape(-1, *x.shape[-2:])
+    info = [potrf(matrix, lower=True, clean=False)[1] for matrix in each if matrix.size]
+    return np.array(info or [0] * len(each), np.int32).reshape(x.shape[:-2])
+
+
+cholesky_info_op = Op("cholesky_info", _cholesky_info)
+
+
+def cholesky_ex(
+    A: Tensor,  # noqa: N803 - PyTorch's name
+    *,
+    upper: bool = False,
+    check_errors: bool = False,
+) -> CholeskyResult:
+    """Return `cholesky(A)`, and for each matrix 0, or the first minor that is not positive.
+
+    The factor of a matrix that is not positive definite is NaN, without a gradient.
+    check_errors  raise LinAlgError for these instead.
+    """
+    A = matrices("cholesky_ex", A)
+    if check_errors:
+        return CholeskyResult(cholesky(A, upper=upper), _zeros(A))
+    info = cholesky_info_op(A.detach())
+    return CholeskyResult(_where_it_works(lambda x: cholesky(x, upper=upper), A, info), info)
+
+
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> InverseResult:  # noqa: N803
+    """Return `inv(A)`, and for each matrix 0, or which of its pivots is the first that is 0.
+
+    The inverse of a singular matrix is NaN, without a gradient.
+    check_errors  raise LinAlgError for these instead.
+    """
+    A = matrices("inv_ex", A)
+    if check_errors or not A.shape[-1]:
+        return InverseResult(inv(A), _zeros(A))
+    pivots = diagonal(lu_factor(A.detach()).LU, 0, -2, -1)
+    none = A.shape[-1] + 1
+    order = arange(1, none, dtype=dtypes.int32, device=A.device)
+    first = amin(where(eq(pivots, 0), order, none), -1)
+    info = where(eq(first, none), 0, first)
+    return InverseResult(_where_it_works(inv, A, info), info)
+
+
+def _zeros(A: Tensor) -> Tensor:  # noqa: N803
+    return zeros(A.shape[:-2], dtype=dtypes.int32, device=A.device)
+
+
+def _where_it_works(function: Callable[[Tensor], Tensor], A: Tensor, info: Tensor) -> Tensor:  # noqa: N803
+    works = eq(info, 0).unsqueeze(-1).unsqueeze(-1)
+    return where(works, function(where(works, A, identity_like(A))), float("nan"))

@@ -1,0 +1,5 @@
+"""Where values lie among others, how often they come, and values put into other places."""
+
+from . import counts, order, replace
+
+__all__ = ["counts", "order", "replace"]

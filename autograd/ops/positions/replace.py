@@ -1,0 +1,287 @@
+"""Copies of a tensor of which some elements are replaced: slices, positions, masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes
+from ...tensor import Tensor, method
+from ..elementwise.arithmetic import div, mul, sub
+from ..elementwise.compare import eq, lt
+from ..elementwise.piecewise import clamp, where
+from ..layout.arrange import diagonal, diagonal_into_op
+from ..layout.gather import (
+    _checked_index,
+    _numbers_along,
+    gather_op,
+    index_select_op,
+    scatter,
+    scatter_add,
+    scatter_add_op,
+    scatter_op,
+)
+from ..layout.index import axis_of, index_put_op, normal_index, value_range
+from ..layout.mask import _checked_mask
+from ..layout.shape import broadcast_to, expand, normal_axis, reshape_op
+from ..reductions.cumulative import cumsum
+from ..registry import REGISTRY, Op, cast
+
+__all__ = [
+    "diagonal_scatter",
+    "index_copy",
+    "index_fill",
+    "masked_scatter",
+    "put",
+    "scatter_reduce",
+    "select_scatter",
+    "slice_scatter",
+]
+
+
+def _lines(name: str, x: Tensor, dim: int, index: Any) -> tuple[Tensor, int, Tensor]:
+    """Return `x` of one dimension at least, the axis, and the index in the shape of the slices."""
+    axis = normal_axis(dim, x.ndim)
+    wide = x if x.ndim else reshape_op(x, shape=(1,))
+    if index.ndim > 1:
+        raise IndexError(
+            f"{name}(): Index should have dimension 1 or 0 (got {index.ndim}); flatten it"
+        )
+    index = _checked_index(index, wide.shape[axis], axis, name, IndexError)
+    shape = [1] * wide.ndim
+    shape[axis] = index.numel()
+    line = reshape_op(index, shape=tuple(shape))
+    shape = [*wide.shape[:axis], index.numel(), *wide.shape[axis + 1 :]]
+    return wide, axis, expand(line, shape)
+
+
+def _as_before(result: Tensor, x: Tensor) -> Tensor:
+    return result if x.ndim else reshape_op(result, shape=())
+
+
+@method
+def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """Return a copy of `x` with `value`, a number or a 0-d tensor, in its slices `index`.
+
+    Raises IndexError for positions out of range.
+    """
+    size = x.shape[normal_axis(dim, x.ndim)] if x.ndim else 1
+    if index.dtype.kind == "i":  # they may count from the end
+        index = where(lt(index, 0), index + size, index)
+    wide, axis, places = _lines("index_fill_", x, dim, index)
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s); use index_copy"
+        )
+    if isinstance(value, Tensor):
+        filled = scatter_op(wide, places, expand(cast(value, x.dtype), places.shape), dim=axis)
+    else:
+        filled = scatter_op(wide, places, x.dtype.type(value).item(), dim=axis)
+    return _as_before(filled, x)
+
+
+@method
+def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """Return a copy of `x` with the slices of `source` in place of its slices `index`.
+
+    Raises IndexError for positions out of range, RuntimeError for other shapes and dtypes.
+    """
+    wide, axis, places = _lines("index_copy_", x, dim, index)
+    source = source if source.ndim or not places.ndim else reshape_op(source, shape=(1,))
+    if source.shape != places.shape or source.dtype != x.dtype:
+        raise RuntimeError(
+            f"index_copy_(): expected source of shape {list(places.shape)} and dtype {x.dtype}, "
+            f"got shape {list(source.shape)} of {source.dtype}"
+        )
+    return _as_before(scatter_op(wide, places, source, dim=axis), x)
+
+
+@method
+def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Return `x` with the elements of `source`, in order, where `mask` (broadcast) is True.
+
+    Raises RuntimeError where `source` has too few, or another dtype.
+    """
+    if source.dtype != x.dtype:
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got "
+            f"{x.dtype} and {source.dtype}; convert with .to()"
+        )
+    shape = np.broadcast_shapes(tuple(x.shape), tuple(_checked_mask(mask, "masked_scatter").shape))
+    wide, mask = broadcast_to(x, shape), broadcast_to(mask, shape)
+    numbers = cumsum(cast(reshape_op(mask, shape=(mask.numel(),)), dtypes.int64), 0)
+    ones = value_range(numbers._whole())[1]
+    if ones > source.numel():
+        raise RuntimeError(
+            "masked_scatter: source nElements must be >= the number of ones in mask, got "
+            f"{source.numel()} for {ones}"
+        )
+    if not source.numel():
+        return REGISTRY["clone"](wide)
+    places = clamp(sub(numbers, 1), min=0)
+    taken = index_select_op(reshape_op(source, shape=(source.numel(),)), places, dim=0)
+    return where(mask, reshape_op(taken, shape=shape), wide)
+
+
+@method
+def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Return a copy of `x` with `source` at the positions `index` of the flattened tensor.
+
+    With `accumulate` it is added there, and repeats add up.  Raises IndexError for positions out of
+    range, RuntimeError for another number of elements.
+    """
+    if index.numel() != source.numel() or source.dtype != x.dtype:
+        raise RuntimeError(
+            f"put_(): expected source of {index.numel()} elements of {x.dtype}, as many as index, "
+            f"got {source.numel()} of {source.dtype}"
+        )
+    count = x.numel()
+    flat = reshape_op(index, shape=(index.numel(),))
+    if index.numel():
+        flat = where(flat.lt(0), flat + count, flat)
+        flat = _checked_index(flat, count, 0, "put_", IndexError)
+    line, values = reshape_op(x, shape=(count,)), reshape_op(source, shape=(index.numel(),))
+    put_into = scatter_add if accumulate else scatter
+    return reshape_op(put_into(line, 0, flat, values), shape=tuple(x.shape))
+
+
+@method
+def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """Return a copy of `x` with `src` in place of `x.select(dim, index)`."""
+    axis = axis_of(x, dim, "select_scatter")
+    return _written(x, (*(slice(None),) * axis, index), src, "select_scatter")
+
+
+@method
+def slice_scatter(
+    x: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """Return a copy of `x` with `src` in place of its slice start:end:step along `dim`."""
+    axis = axis_of(x, dim, "slice_scatter")
+    return _written(x, (*(slice(None),) * axis, slice(start, end, step)), src, "slice_scatter")
+
+
+@method
+def diagonal_scatter(
+    x: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """Return a copy of `x` with `src` in place of `x.diagonal(offset, dim1, dim2)`."""
+    before = diagonal(x, offset, dim1, dim2)
+    if src.shape != before.shape:
+        raise RuntimeError(
+            "diagonal_scatter: expected src to have a size equal to the slice of self, "
+            f"{list(before.shape)}, got {list(src.shape)}"
+        )
+    place = {"offset": offset, "dim1": normal_axis(dim1, x.ndim), "dim2": normal_axis(dim2, x.ndim)}
+    shape = tuple(x.shape)
+    there = diagonal_into_op(REGISTRY["ones_like"](before.detach()), shape=shape, **place)
+    return where(eq(there, 0), x, diagonal_into_op(cast(src, x.dtype), shape=shape, **place))
+
+
+def _written(x: Tensor, index: tuple, src: Tensor, name: str) -> Tensor:
+    shape = x.detach()[index].shape
+    if src.shape != shape:
+        raise RuntimeError(
+            f"{name}: expected src to have a size equal to the slice of self, {list(shape)}, got "
+            f"{list(src.shape)}"
+        )
+    return index_put_op(x, cast(src, x.dtype), index=normal_index(x, index), accumulate=False)
+
+
+def _scatter_extreme(
+    xp: Any, x: Any, index: Any, src: Any, *, dim: int, largest: bool, include_self: bool
+) -> Any:
+    result = x.copy()
+    numbers = _numbers_along(xp, x, index, dim)
+    if not include_self:
+        result.reshape(-1)[numbers] = _least(x.dtype, largest)
+    flat, values = result.reshape(-1), src.reshape(-1)
+    places, winners = _last_of_each(xp, numbers.reshape(-1), _rising(values, largest))
+    combine = xp.maximum if largest else xp.minimum
+    flat[places] = combine(flat[places], values[winners])
+    return result
+
+
+def _rising(values: Any, largest: bool) -> Any:
+    """Return what is largest where the values are most extreme; NaN stays NaN."""
+    if largest:
+        return values
+    return -values if values.dtype.kind == "f" else ~values
+
+
+def _last_of_each(xp: Any, numbers: Any, keys: Any) -> tuple:
+    """Return the distinct numbers, and where each has its greatest key; NaN is the greatest."""
+    order = xp.argsort(keys, kind="stable")
+    order = order[xp.argsort(numbers[order], kind="stable")]
+    ordered = numbers[order]
+    last = xp.ones(ordered.shape, bool)
+    last[:-1] = ordered[1:] != ordered[:-1]
+    return ordered[last], order[last]
+
+
+def _least(dtype: np.dtype, largest: bool) -> Any:
+    """Return the number that every other one takes the place of."""
+    if dtype.kind == "f":
+        return -np.inf if largest else np.inf
+    limits = np.iinfo(dtype)
+    return limits.min if largest else limits.max
+
+
+def _scatter_extreme_gradients(
+    g: Tensor, x: Tensor, index: Tensor, src: Tensor, out: Tensor, dim: int, include_self: bool,
+) -> tuple:  # fmt: skip
+    """Those that are the extreme share its gradient evenly."""
+    of_x = cast(eq(x, out), g.dtype)
+    if not include_self:
+        of_x = scatter_op(of_x, index, 0, dim=dim)
+    of_src = cast(eq(src, gather_op(out, index, dim=dim)), g.dtype)
+    shares = clamp(scatter_add_op(of_x, index, of_src, dim=dim), min=1)
+    share = div(g, shares)
+    return mul(share, of_x), None, mul(gather_op(share, index, dim=dim), of_src)
+
+
+scatter_extreme_op = Op(
+    "scatter_extreme", _scatter_extreme, _scatter_extreme_gradients, taylor="nested"
+)
+
+
+@method
+def scatter_reduce(
+    x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Return a copy of `x` with `src` taken into it at `index` along `dim`; repeats all count.
+
+    reduce        "sum", "mean", "amax" or "amin"; of equal extremes all share the gradient.
+    include_self  whether the element of `x` counts as well where something is taken in.
+    """
+    if reduce not in ("sum", "mean", "amax", "amin"):
+        raise RuntimeError(
+            f"scatter_reduce(): reduce must be 'sum', 'mean', 'amax' or 'amin', got {reduce!r}; "
+            "for products take logarithms"
+        )
+    if reduce.startswith("a"):
+        scatter_add(x.detach(), dim, index, src.detach())  # which says what does not fit
+        parts = [part if part.ndim else reshape_op(part, shape=(1,)) for part in (x, index, src)]
+        if parts[2].shape != parts[1].shape:
+            parts[2] = parts[2][tuple(slice(size) for size in parts[1].shape)]
+        found = scatter_extreme_op(
+            *parts, dim=normal_axis(dim, x.ndim), largest=reduce == "amax",
+            include_self=include_self,
+        )  # fmt: skip
+        return _as_before(found, x)
+    base = x if include_self else scatter(x, dim, index, 0)
+    total = scatter_add(base, dim, index, src)
+    if reduce == "sum":
+        return total
+    ones = REGISTRY["ones_like"](total.detach())
+    counts = ones if include_self else scatter(ones, dim, index, 0)
+    counts = scatter_add(counts, dim, index, REGISTRY["ones_like"](src.detach()))
+    counts = clamp(counts, min=1)
+    return div(total, counts, rounding_mode=None if x.dtype.kind in "fc" else "floor")
