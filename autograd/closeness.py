@@ -37,7 +37,8 @@ def assert_close(
 ) -> None:
     """Raise AssertionError unless |actual - expected| <= atol + rtol |expected|, everywhere.
 
-    actual, expected  tensors, arrays or numbers, or sequences and mappings of these, built alike.
+    actual, expected  tensors, arrays, numbers or None, or sequences and mappings of these, built
+                  alike.  numpy's numbers count as those of Python.
     rtol, atol    both or neither: by default 1.3e-6 and 1e-5 for float32, 1e-7 and 1e-7 for
                   float64, 1e-3 and 1e-5 for float16, those of its parts for a complex dtype, and
                   for all others 0; where dtypes differ, the larger ones.
@@ -93,8 +94,10 @@ class _Comparison:
                 )
             pairs = enumerate(zip(actual, expected, strict=True))
             return self._first(((f"{place}[{k}]", *pair) for k, pair in pairs))
-        if actual is None and expected is None:
-            return None
+        if actual is None or expected is None:
+            if actual is expected:
+                return None
+            return _at(f"None is close to None alone: expected {expected}, got {actual}.", place)
         if not self._are_of_a_kind(actual, expected):
             raise TypeError(
                 f"assert_close: a {type(actual).__name__} and a {type(expected).__name__}"
@@ -167,6 +170,7 @@ class _Comparison:
         return _at("\n".join(lines), place)
 
     def _of_numbers(self, actual: Any, expected: Any, place: str) -> str | None:
+        actual, expected = _plain(actual), _plain(expected)
         if self.dtype and type(actual) is not type(expected):
             return _at(
                 f"The (d)types do not match: {type(actual)} != {type(expected)}.", place
@@ -194,6 +198,11 @@ class _Comparison:
 
 def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _plain(number: Any) -> Any:
+    """Return one of numpy's numbers as that of Python."""
+    return number.item() if isinstance(number, np.generic) else number
 
 
 def _tensor(value: Any) -> Tensor:

@@ -78,7 +78,8 @@ def default_complex() -> np.dtype:
 def as_dtype(dtype: Any) -> np.dtype:
     """Return `dtype` (a numpy dtype, scalar type, Python type or name) as a numpy dtype.
 
-    Raises TypeError for dtypes the library has no arithmetic for.
+    Its bytes are in this machine's order.  Raises TypeError for dtypes the library has no
+    arithmetic for.
     """
     if dtype is float:
         return _default
@@ -92,7 +93,7 @@ def as_dtype(dtype: Any) -> np.dtype:
         raise TypeError(
             f"dtype {resolved} is not supported; use bool, int, float or complex dtypes"
         )
-    return resolved
+    return resolved if resolved.isnative else resolved.newbyteorder("=")
 
 
 def category(dtype: np.dtype) -> int:

@@ -686,7 +686,9 @@ def as_tensor(value: Any, like: Tensor | None = None) -> Tensor:
             isinstance(value, (list, tuple)) and array.dtype.kind in "fc"
         ):
             array = array.astype(dtypes.of_number(array.dtype.type(0).item()))
-    dtypes.as_dtype(array.dtype)
+    dtype = dtypes.as_dtype(array.dtype)
+    if not array.dtype.isnative:
+        array = array.astype(dtype)
     if like is not None:  # an operand, perhaps saved: it must not change with the caller's array
         array = devices.put(devices.copied(array) if array is value else array, like.device)
     return Tensor(array)

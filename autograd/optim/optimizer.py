@@ -180,7 +180,9 @@ class Optimizer:
             with modes.enable_grad():
                 loss = closure()
         for group in self.param_groups:
-            options = {name: _number(value) for name, value in group.items() if name != "params"}
+            # a group that was put there by hand may not have all of them
+            given = {**self.defaults, **group}
+            options = {name: _number(value) for name, value in given.items() if name != "params"}
             for members in self._moved(group["params"]):
                 with devices.current(members[0].parameter.device):
                     if len(members) == 1:

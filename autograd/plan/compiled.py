@@ -34,7 +34,8 @@ from .forms import (
 from .reading import Surroundings
 from .recorded import OfTensors, Recorded, keep
 from .surroundings import compiled_of, surroundings
-from .trace import TraceError, is_made_while_recording
+from .symbolic import NotAsTensors
+from .trace import NumberMatters, TraceError, is_made_while_recording
 
 
 def compile(  # noqa: A001 - the field's name
@@ -97,16 +98,16 @@ class _Taken:
     """Arguments, taken apart.
 
     roots    by names, the function and the objects among them, which are looked through.
-    leaves   their tensors, each once; points and numbers, which of these are points, and floats
-             that are read. called, the arguments that they are of. places, by their ids, where in
-             them tensors are.
+    leaves   their tensors, each once; points, which of these are points; numbers, which are floats
+             that are read, and what these are. called, the arguments that they are of. places, by
+             their ids, where in them tensors are.
     form     all else.
     """
 
     roots: dict[str, Any]
     leaves: list[Tensor] = field(default_factory=list)
     points: list[int] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
+    numbers: dict[int, float] = field(default_factory=dict)
     called: list[str] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
     form: Any = None
@@ -128,7 +129,8 @@ class _Recordings:
         self.left: dict[str, Hashable] = {}  # by names, what a recording has changed it to
         self._around: dict[Hashable, Surroundings] = {}
         self._dropped = 0
-        self._last: dict[str, Hashable] = {}
+        self._last: dict[str, Hashable] = {}  # arguments, and all else by other names
+        self._last_around: dict[str, Hashable] = {}
         self._changed: list[str] = []
         self._in_a_row = 0
 
@@ -163,9 +165,12 @@ class _Recordings:
             self._just_read = new
         return bool(new)
 
-    def reads_no_more(self) -> None:
-        """Let a recording hold for one value of what was to be read, as it cannot be."""
-        looked_at = self._just_read & self.read or set(self.read)
+    def reads_no_more(self, arguments: Collection[str]) -> None:
+        """Let a recording hold for one value of what was to be read, as it cannot be.
+
+        arguments: those at which the function looks, none where that is not known.
+        """
+        looked_at = self.read.intersection(arguments) or self._just_read & self.read or {*self.read}
         self.read -= looked_at
         self._never_read |= looked_at
 
@@ -174,9 +179,10 @@ class _Recordings:
         self.own |= frozenset(written)
         self._around.clear()
 
-    def often(self, new: dict[str, Hashable]) -> str:
+    def often(self, arguments: dict[str, Hashable], around: dict[str, Hashable]) -> str:
         """Return what a new recording is for another value of, once it was often; else ""."""
-        last, self._last = self._last, new
+        last, new = self._last | self._last_around, arguments | around
+        self._last, self._last_around = arguments, around
         changed = [name for name in new if last and new[name] != last.get(name)]
         self._in_a_row = self._in_a_row + 1 if changed and changed == self._changed else 1
         self._changed = changed
@@ -297,11 +303,12 @@ class Compiled:
             reads_more = found is None and recorded.reads_more(dict(taken.form[1]))
             if found is None and not reads_more:
                 recorded.drop_what_is_gone()
-                self._say_how_often(recorded, dict(taken.form[1]) | dict(around.named), instance)
+                self._say_how_often(recorded, dict(taken.form[1]), around, instance)
                 self._say_what_is_not_seen(around)
                 found = Recorded(
                     self._of_tensors(taken.form), taken.points, self._name, self._threads,
-                    self._executor, numbers=taken.numbers, called=taken.called,
+                    self._executor, numbers=tuple(taken.numbers), called=taken.called,
+                    around=around.tensors,
                 )  # fmt: skip
             if found is not None:
                 keep(recorded.known, key, found)
@@ -309,18 +316,23 @@ class Compiled:
             return self._replay(given, recorded, instance)
         known = found.recordings
         try:
-            result = found(taken.leaves)
+            result = found(taken.leaves, taken.numbers)
+        except NotAsTensors:  # as the function itself will say, where it does not catch it
+            pass
         except Exception as error:
             is_replay = found.recordings == known > 0 and not isinstance(error, TraceError)
             if is_replay or not taken.numbers:
                 raise
+            looked_at = error.arguments if isinstance(error, NumberMatters) else ()
             with self._lock:
-                recorded.reads_no_more()
+                recorded.reads_no_more({taken.called[k] for k in looked_at})
             return self._replay(given, recorded, instance)
-        if found.recordings > known:
-            written = self._leave_out_its_own(recorded, asked, around, taken.roots)
-            self._say_what_is_written(written)
-        return result
+        else:
+            if found.recordings > known:
+                written = self._leave_out_its_own(recorded, asked, around, taken.roots)
+                self._say_what_is_written(written)
+            return result
+        return self.fn(*given.args, **given.kwargs)
 
     def _taken(self, given: inspect.BoundArguments, read: Collection[str], instance: Any) -> _Taken:
         """Take arguments apart; read: the names of those whose numbers are read at each call."""
@@ -341,13 +353,21 @@ class Compiled:
         return taken
 
     def _say_how_often(
-        self, recorded: _Recordings, new: dict[str, Hashable], instance: Any
+        self,
+        recorded: _Recordings,
+        arguments: dict[str, Hashable],
+        around: Surroundings,
+        instance: Any,
     ) -> None:
         """Warn, once in a row, where each recording differs from the one before in the same."""
-        told = recorded.often({
-            name: value for name, value in new.items()
-            if not (isinstance(value, Same) and value.value is instance is not None)
-        })  # fmt: skip
+
+        def others(named: Iterable[tuple[str, Hashable]]) -> dict[str, Hashable]:
+            return {
+                name: value for name, value in named
+                if not (isinstance(value, Same) and value.value is instance is not None)
+            }  # fmt: skip
+
+        told = recorded.often(others(arguments.items()), others(around.named))
         if told:
             warnings.warn(
                 f"{self._name} was recorded {_OFTEN} times in a row for another value of {told}; a "
@@ -421,7 +441,7 @@ class Compiled:
 
         def freeze(part: Any) -> Frozen | Itself | Same | Read:
             if is_read and isinstance(part, float) and math.isfinite(part):
-                taken.numbers.append(len(leaves))
+                taken.numbers[len(leaves)] = float(part)
                 return Read(part)
             if not isinstance(part, PLAIN):
                 roots[name if name not in roots else f"{name}[{len(roots)}]"] = part

@@ -17,6 +17,7 @@ _READ: dict[str, Callable[[Tensor], Any]] = {
     ".is_leaf": lambda t: t._edge() is None or isinstance(t._edge()[0], AccumulateGrad),
     ".is_contiguous()": lambda t: bool(t._data.flags.c_contiguous),
     ".stride()": lambda t: t._data.strides,
+    ".shape and .dtype": lambda t: (t._data.shape, t._data.dtype),
 }
 
 

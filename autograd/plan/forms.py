@@ -183,16 +183,22 @@ def _but_for_floats(form: Any) -> Any:
     return kind, [_but_for_floats(part) for part in parts]
 
 
-def put_together(form: Any, leaves: Sequence[Tensor]) -> Any:
-    """Return a value of a form with such tensors in it; while recording."""
-    return _put(form, leaves, iter(leaves))
+def put_together(form: Any, leaves: Sequence[Tensor | float]) -> Any:
+    """Return a value of a form with such tensors in it; while recording.
+
+    Numbers are symbolic, but for those that are given as floats.
+    """
+    return _put(form, leaves, iter(enumerate(leaves)))
 
 
-def _put(form: Any, leaves: Sequence[Tensor], following: Iterator[Tensor]) -> Any:
+def _put(
+    form: Any, leaves: Sequence[Tensor | float], following: Iterator[tuple[int, Any]]
+) -> Any:
     if form is _TENSOR:
-        return next(following)
+        return next(following)[1]
     if form is _NUMBER:
-        return SymbolicFloat(next(following))
+        position, number = next(following)
+        return number if type(number) is float else SymbolicFloat(number, position)
     if isinstance(form, Again):
         return leaves[form.position]
     if isinstance(form, _KEPT):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
+import weakref
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from keyword import iskeyword
 from numbers import Number
@@ -121,6 +122,12 @@ class Surroundings:
                 return None  # an object, or a function: there may be other places in it
             places[k] = found
         return Surroundings(self._steps, places, self.unseen)
+
+    @property
+    def tensors(self) -> list[weakref.ref[Tensor]]:
+        """The tensors that were found."""
+        found = [place.expected for place in self._places if place.kind == "ref"]
+        return [reference for reference in found if isinstance(reference(), Tensor)]
 
     @property
     def is_gone(self) -> bool:

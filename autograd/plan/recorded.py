@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import gc
+import math
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import and_
 from typing import Any, NamedTuple
@@ -14,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import modes
-from ..devices import copied, current, device_of, namespace_of, put
+from ..devices import CPU, copied, current, device_of, namespace_of, put
 from ..engine import grad
 from ..function import Function
 from ..graph import leaves_behind, nodes_behind
@@ -26,7 +28,8 @@ from .forms import Unfit, plain, put_together, taken_apart
 from .number_of_points import MixesPoints, check_chunk, check_repeats, difference
 from .over_points import Result, results_over_points
 from .program import Program
-from .trace import TraceError, trace
+from .symbolic import Arithmetic, NotAsTensors
+from .trace import NumberMatters, TraceError, trace
 
 _MOST = 64  # forms of arguments that are kept, the one used last the longest
 _FEW = 5  # points of the recording by which results are told apart: no multiple of what is common
@@ -53,7 +56,7 @@ class Recorded:
     positions of the arguments that have a row a point. joined: whether each result has, and is
     otherwise to be added up over chunks, () without points; None where that is yet to be found.
     numbers: the positions of the arguments that the function is given as floats. called: the names
-    of the arguments.
+    of the arguments. around: tensors that it may ask for their shape, or read.
     """
 
     def __init__(
@@ -66,9 +69,10 @@ class Recorded:
         joined: Sequence[bool] | None = None,
         numbers: Sequence[int] = (),
         called: Sequence[str] = (),
+        around: Sequence[weakref.ref[Tensor]] = (),
     ) -> None:
         self.fn, self.points, self.name, self.joined = fn, tuple(points), name, joined
-        self.numbers, self.called = tuple(numbers), tuple(called)
+        self.numbers, self.called, self.around = tuple(numbers), tuple(called), around
         self.threads, self.executor = threads, executor
         self._plans: dict[Hashable, Plan] = {}
         self._lock = threading.Lock()
@@ -78,7 +82,8 @@ class Recorded:
         self._in_a_row = 0  # of them for forms that were not met before
         self._renewed = 0  # in a row
 
-    def __call__(self, leaves: list[Tensor]) -> Any:
+    def __call__(self, leaves: list[Tensor], numbers: Mapping[int, float] | None = None) -> Any:
+        """Call it; numbers: what the arguments are that are floats. NotAsTensors may be raised."""
         self._check_lengths(leaves)
         kinds = tuple((t._data.ndim, t._data.dtype) for t in leaves)
         for k in self._asks_for.get(kinds, ()):
@@ -92,6 +97,8 @@ class Recorded:
             plan = self._plan_for(leaves)
         if self.joined is None:  # products take gradients of what their seeds are no part of
             plan.check_apart(leaves)
+        if numbers and not plan.arithmetic.holds(numbers):
+            raise NotAsTensors
         return put_together(plan.form, _Replay.apply(plan, *leaves, *plan.parameters))
 
     def _plan_for(self, leaves: list[Tensor]) -> Plan:
@@ -129,9 +136,9 @@ class Recorded:
         if self._renewed == _OFTEN:
             warnings.warn(
                 f"{self.name} was recorded {_OFTEN} times in a row as what it asks of tensors "
-                "besides their numbers (.grad, .requires_grad, .stride()) was another each time; a "
-                "recording takes as long as many calls: pass a gradient that it reads as an "
-                "argument",
+                "besides their numbers (.grad, .requires_grad, .stride(), .shape) was another each "
+                "time; a recording takes as long as many calls: pass a gradient that it reads as "
+                "an argument",
                 RuntimeWarning, stacklevel=5,
             )  # fmt: skip
 
@@ -155,15 +162,17 @@ class _AsksForGradients(Exception):
 class _Trace(NamedTuple):
     """A recording of a whole call: its program, its results and the form around them.
 
+    outputs: the results, without what they were computed from. differentiable: which have a graph.
     used: which arguments the results have a gradient in. behind: the leaves that they have one in.
     inner: the arguments in which it takes gradients itself. asked: all tensors in which it does.
     differentiated: the arguments of whose functions it takes gradients. facts: what it was told of
     tensors of others. made: its inputs and what was computed from them, arrays by their ids, as far
-    as they are still there.
+    as they are still there. arithmetic: what it computes of numbers alone.
     """
 
     program: Program
     outputs: list[Tensor]
+    differentiable: list[bool]
     form: Hashable
     used: tuple[bool, ...]
     behind: list[Tensor]
@@ -172,6 +181,7 @@ class _Trace(NamedTuple):
     differentiated: frozenset[int]
     facts: list[Fact]
     made: Mapping[int, Any]
+    arithmetic: Arithmetic
 
     def reads_of(self, earlier: _Trace) -> list:
         """Return the arrays of tensors that it reads and an earlier recording has made."""
@@ -195,12 +205,35 @@ def _differs(one: _Trace, other: _Trace) -> str | None:
     return found or (None if one.form == other.form else "what it returns")
 
 
+def _gives_the_same(one: _Trace, other: _Trace) -> bool:
+    """Return whether two recordings have the same results and ways of gradients, to rounding."""
+    return (
+        (one.form, one.used, len(one.behind)) == (other.form, other.used, len(other.behind))
+        and one.differentiable == other.differentiable
+        and all(map(_is_close, one.outputs, other.outputs))
+    )
+
+
+def _is_close(one: Tensor, other: Tensor) -> bool:
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    x, y = put(one._data, CPU), put(other._data, CPU)
+    if x.dtype.kind not in "fc":
+        return np.array_equal(x, y)
+    allowed = math.sqrt(np.finfo(x.dtype).eps)
+    with np.errstate(all="ignore"):
+        scale = np.max(np.abs(y), initial=0.0, where=np.isfinite(y))
+        return bool(((np.abs(x - y) <= allowed * scale) | (x == y) | ((x != x) & (y != y))).all())
+
+
 class Plan:
     """A function of tensors as it was recorded for one shape and dtype of each.
 
     form: that of what it returns. parameters: the leaves that require gradients and are read
     besides the arguments. differentiable: whether each result belongs to a graph. used: whether
     results have a gradient in each argument and parameter: not where it is read without grad mode.
+    arithmetic: what it computes of numbers alone. Raises NumberMatters for arguments that are
+    numbers and would be frozen, and NotAsTensors.
     """
 
     def __init__(self, recorded: Recorded, leaves: list[Tensor]) -> None:
@@ -215,6 +248,7 @@ class Plan:
         self._count = _number_beside(leaves, 0.0)
         self._probes: tuple | None = None  # recordings with few points, which all others are like
         self._checked, self._numbers = 0, set[int]()  # up to so many points they are, and for these
+        self._symbols: list[tuple[weakref.ref, frozenset[int]]] = []
         self._results = self._record(leaves)
         asked = [k for k, answers in enumerate(self._answers) if answers.were_asked_for]
         self._asked = [(k, self._answers[k]) for k in asked]
@@ -236,11 +270,11 @@ class Plan:
             results = [Result(joined, 0) for joined in given]
         else:
             traced, results = self._settled_over_points(leaves)
-        self.form = traced.form
+        self.form, self.arithmetic = traced.form, traced.arithmetic
         kinds = [(t._data.shape, t._data.dtype.kind) for t in traced.outputs]
         self._is_number = kinds == [((), "f")]
         self._dtypes = [t._data.dtype for t in traced.outputs]
-        self.differentiable = [t._requires_grad for t in traced.outputs]
+        self.differentiable = traced.differentiable
         self._read(traced)
         return results
 
@@ -261,7 +295,11 @@ class Plan:
         self._differentiated = traced.differentiated
         behind = set(map(id, traced.behind))
         self.used = (*traced.used, *(id(t) in behind for t in self.parameters))
-        self._facts = traced.facts
+        # of what the program reads it is seen that the memory is another
+        read = set(map(id, known))
+        others = (t for t in (one() for one in self.recorded.around) if id(t) not in read)
+        asked_for = [Fact.of(t, ".shape and .dtype") for t in others if t is not None]
+        self._facts = traced.facts + asked_for
         self._flags = [(weakref.ref(t), t._requires_grad) for t in known]
 
     def _check_many(self, tensors: Sequence[Tensor], points: int) -> None:
@@ -333,20 +371,33 @@ class Plan:
         """Return whether the tensors that it reads would answer as they did, of `.grad` say."""
         return all(fact.is_true() for fact in self._facts)
 
-    def _trace(self, leaves: list[Tensor]) -> _Trace:
+    def _trace(
+        self, leaves: list[Tensor], call: list[Tensor] | None = None, plain: Collection[int] = ()
+    ) -> _Trace:
+        """Record.
+
+        call: the arguments that there are, where `leaves` has other numbers. plain: those of the
+        numbers that the function is given as floats.
+        """
+        numbers = {k: (call or leaves)[k].item() for k in self.recorded.numbers}
         inputs = [
             Tensor(copied(t._data), flag)
             for t, flag in zip(leaves, self._requires_grad, strict=True)
         ]
-        forms, asked, inside, made, facts = [], [], set(), [], []
+        forms, asked, inside, made, facts, arithmetic = [], [], set(), [], [], []
 
         def fn(*given: Tensor) -> list[Tensor]:
-            tensors, form = self._called(list(given), _number_beside(leaves, 1.0))
+            tracer = modes.state.tracer
+            tracer.numbers = numbers
+            floats = {k: numbers[k] for k in plain}
+            tensors, form = self._called(list(given), _number_beside(leaves, 1.0), floats)
             forms.append(form)
-            asked.extend(modes.state.tracer.asked)
-            made.append(modes.state.tracer.made)
-            facts.extend(modes.state.tracer.facts.values())
-            edges = [t._edge() for t in modes.state.tracer.asked_of]
+            asked.extend(tracer.asked)
+            made.append(tracer.made)
+            arithmetic.append(tracer.arithmetic)
+            facts.extend(tracer.facts.values())
+            self._symbols += tracer.symbols
+            edges = [t._edge() for t in tracer.asked_of]
             inside.update(map(id, leaves_behind(edges)))
             return tensors
 
@@ -359,22 +410,45 @@ class Plan:
         behind = leaves_behind(t._edge() for t in outputs)
         known, targets = set(map(id, behind)), set(map(id, asked))
         return _Trace(
-            program, outputs, *forms, tuple(id(t) in known for t in inputs), behind,
+            program, [Tensor(t._data) for t in outputs], [t._requires_grad for t in outputs],
+            *forms, tuple(id(t) in known for t in inputs), behind,
             tuple(k for k, t in enumerate(inputs) if id(t) in targets), asked,
             frozenset(k for k, t in enumerate(inputs) if id(t) in inside),
-            [fact for fact in facts if fact.tensor() is not None], *made,
+            [fact for fact in facts if fact.tensor() is not None], *made, *arithmetic,
         )  # fmt: skip
 
     def _settled(self, leaves: list[Tensor]) -> _Trace:
         """Record a function that may make something at its first call, and nothing after that."""
-        first, second = self._trace(list(leaves)), self._trace(self._with_other_numbers(leaves))
+        first = self._trace(list(leaves))
+        second = self._trace(self._with_other_numbers(leaves), leaves)
         kept = second.reads_of(first)
-        if _differs(first, second) is None and not kept:
-            return first
-        third = self._trace(list(leaves))
-        _check_kept(self.recorded.name, third.reads_of(second))
-        check_repeats(self.recorded.name, _differs(second, third))
-        return third
+        if _differs(first, second) is not None or kept:
+            first = self._trace(list(leaves))
+            _check_kept(self.recorded.name, first.reads_of(second))
+            check_repeats(self.recorded.name, _differs(second, first))
+        self._check_that_none_is_kept()
+        self._check_floats(first, lambda plain: self._trace(list(leaves), plain=plain))
+        return first
+
+    def _check_floats(self, traced: _Trace, record: Callable[[Collection[int]], _Trace]) -> None:
+        """Raise NumberMatters for what is another thing with floats, as their type is asked for.
+
+        record: makes a recording of the same call in which some of the numbers are floats.
+        """
+        numbers = self.recorded.numbers
+        if numbers and not _gives_the_same(traced, record(numbers)):
+            others = numbers if len(numbers) > 1 else ()
+            found = [k for k in others if not _gives_the_same(traced, record([k]))]
+            raise NumberMatters(found or numbers)
+
+    def _check_that_none_is_kept(self) -> None:
+        """Raise NumberMatters for numbers that the function has put somewhere: not as symbols."""
+        if any(reference() is not None for reference, _ in self._symbols):
+            gc.collect()
+        kept = [of for reference, of in self._symbols if reference() is not None]
+        self._symbols.clear()
+        if kept:
+            raise NumberMatters(frozenset().union(*kept))
 
     def _with_other_numbers(self, leaves: list[Tensor]) -> list[Tensor]:
         """Return arguments with floats that are slightly others, which recordings do not tell."""
@@ -387,11 +461,13 @@ class Plan:
     def _settled_over_points(self, leaves: list[Tensor]) -> tuple[_Trace, list[Result]]:
         """Record such a function with few points, and tell what its results are of them."""
         first = self._trace_few(leaves, _FEW)
-        second = self._trace_few(self._with_other_numbers(leaves), _FEW)
+        second = self._trace_few(self._with_other_numbers(leaves), _FEW, leaves)
         _check_kept(self.recorded.name, second.reads_of(first))  # it would be that of few points
         if _differs(first, second) is not None:
-            third = self._trace_few(leaves, _FEW)
-            check_repeats(self.recorded.name, _differs(second, third))
+            first = self._trace_few(leaves, _FEW)
+            check_repeats(self.recorded.name, _differs(second, first))
+        self._check_that_none_is_kept()
+        self._check_floats(first, lambda plain: self._trace_few(leaves, _FEW, plain=plain))
         self._probes, _ = self._probed(leaves, second)
         return second, results_over_points(*self._probes, len(self._points))
 
@@ -407,14 +483,20 @@ class Plan:
     def _in_order(self, traced: _Trace) -> Program:
         return _points_first(traced.program, sorted(self._points))
 
-    def _trace_few(self, leaves: list[Tensor], count: int) -> _Trace:
+    def _trace_few(
+        self,
+        leaves: list[Tensor],
+        count: int,
+        call: list[Tensor] | None = None,
+        plain: Collection[int] = (),
+    ) -> _Trace:
         """Record with so many points; what is raised says so, as its shapes are of these.
 
         MixesPoints where an argument has as many rows as the points and is not named as these are.
         """
         try:
-            return self._trace(_few_points(leaves, self._points, count))
-        except TraceError:
+            return self._trace(_few_points(leaves, self._points, count), call, plain)
+        except (TraceError, NotAsTensors):
             raise
         except Exception as error:
             unnamed = self._unnamed(leaves)
@@ -442,14 +524,20 @@ class Plan:
         alike = (self.recorded.called[k] for k in beside if leaves[k]._data.shape[:1] == rows)
         return next(alike, None)
 
-    def _called(self, leaves: list[Tensor], share: Tensor) -> tuple[list[Tensor], Hashable]:
-        """Return the tensors that the function returns, and the form around them."""
+    def _called(
+        self, leaves: list[Tensor], share: Tensor, floats: Mapping[int, float] | None = None
+    ) -> tuple[list[Tensor], Hashable]:
+        """Return the tensors that the function returns, and the form around them.
+
+        floats: the numbers among the arguments that are given as such.
+        """
         tensors: list[Tensor] = []
         for leaf, answers in zip(leaves, self._answers, strict=True):
             modes.state.tracer.remember(leaf._data)
             modes.state.tracer.stand_in(leaf, answers)
         try:
-            form = taken_apart(self.recorded.fn(leaves, share), tensors, {}, plain)
+            given = [(floats or {}).get(k, leaf) for k, leaf in enumerate(leaves)]
+            form = taken_apart(self.recorded.fn(given, share), tensors, {}, plain)
         except Unfit as kind:
             raise TypeError(
                 f"{self.recorded.name} returned {kind}; a compiled function returns tensors, "
@@ -609,9 +697,9 @@ def _check_unwritten(plan: Plan, counts: list, memory: list) -> None:
     """Raise RuntimeError where values would be computed again from other numbers."""
     if not plan.is_told_the_same():
         raise RuntimeError(
-            f"{plan.recorded.name}: .grad or .requires_grad of a tensor that it reads has changed "
-            "since it was called, and this gradient computes its values again: it would be that "
-            "of another function. Call backward first, or call the function again"
+            f"{plan.recorded.name}: .grad, .requires_grad or .shape of a tensor that it reads has "
+            "changed since it was called, and this gradient computes its values again: it would "
+            "be that of another function. Call backward first, or call the function again"
         )
     moved = any(t._data is not array for t, array in zip(plan.parameters, memory, strict=True))
     if moved or any(tuple(now) != then for now, then in counts):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..saved import no_hooks
 from ..tensor import Tensor
 from .facts import Answers, Fact, answer
 from .program import COMPUTED, CONSTANT, INPUT, Argument, Captured, Instruction, Program, Value
+from .symbolic import Arithmetic, NotAsTensors
 
 # The arguments of recordings, and what they have computed from their inputs, as far as it is still
 # there: arrays by their ids.
@@ -37,6 +38,14 @@ class TraceError(RuntimeError):
     """Something that a recorded program cannot hold was done while recording."""
 
 
+class NumberMatters(TraceError):
+    """A recording would hold for one value alone of some arguments: which, by their positions."""
+
+    def __init__(self, arguments: Collection[int]) -> None:
+        super().__init__("a number that changes from call to call was looked at while recording")
+        self.arguments = frozenset(arguments)
+
+
 class Tracer:
     """What `apply` reports to while a function is recorded.
 
@@ -57,7 +66,13 @@ class Tracer:
         self.shared: dict[int, Tensor] = {}  # by arrays that others have too, whose they are
         self.answers: dict[int, Answers] = {}  # by the ids of what stands for arguments
         self.facts: dict[tuple[int, str], Fact] = {}  # of tensors that were not made here
-        self.looked_at_number = False  # that may be another one at a replay (symbolic.py)
+        # arguments that are numbers which may be others at a replay (symbolic.py): what they are in
+        # this call, at which of them the function looks, what it computes of them, what stands for
+        # them and the results
+        self.numbers: dict[int, float] = {}
+        self.looked_at: frozenset[int] = frozenset()
+        self.arithmetic = Arithmetic()
+        self.symbols: list[tuple[weakref.ref, frozenset[int]]] = []
         # tensors that were met, by whose memory they have
         self.holders: defaultdict[int, list[weakref.ref[Tensor]]] = defaultdict(list)
 
@@ -210,7 +225,9 @@ def trace(
 
     `fn` returns a sequence of Tensors.  Raises TraceError where it looks at values (`bool()`,
     `item()`, `numpy()`, a mask or several positions computed from the inputs), writes in place into
-    what others read too, calls `backward()`, steps an optimizer, or draws random numbers.
+    what others read too, calls `backward()`, steps an optimizer, or draws random numbers;
+    NumberMatters, one of these, where it looks at a number that stands for an argument; and
+    NotAsTensors where Python's arithmetic has an error for such numbers.
     """
     if modes.state.tracer is not None:
         raise TraceError("a recording is going on in this thread already; recordings do not nest")
@@ -222,10 +239,18 @@ def trace(
     try:
         with no_hooks():  # which are for what is saved at this call, and not at all replays
             results = list(fn(*inputs))
+    except NotAsTensors:
+        raise
+    except Exception as error:
+        if tracer.looked_at:  # it may be the error of what stands for the number
+            raise NumberMatters(tracer.looked_at) from error
+        raise
     finally:
         modes.state.tracer = None
-    if tracer.looked_at_number:
-        raise TraceError("a number that changes from call to call was looked at while recording")
+    if tracer.arithmetic.failed:
+        raise NotAsTensors
+    if tracer.looked_at:
+        raise NumberMatters(tracer.looked_at)
     tracer.program.outputs = [tracer.value_of(r) for r in results]
     for value in tracer.program.outputs:
         if value.kind == COMPUTED and value.dtype == np.dtype(object):

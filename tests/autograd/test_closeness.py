@@ -72,6 +72,28 @@ def test_facts_are_compared_before_the_values():
     assert_close(1, 1.0, check_dtype=False)
 
 
+@pytest.mark.parametrize("one, other", [
+    (1.0, np.float64(1)), (np.float32(0.1), 0.1), (np.float32(1), np.float64(1)), (1, np.int64(1)),
+    (True, np.bool_(True)), (1j, np.complex64(1j)), (np.int32(1), np.int64(1)),
+])  # fmt: skip
+def test_numbers_of_numpy_are_those_of_python(one, other):
+    assert_close(one, other)
+    assert_close(other, one)
+
+
+def test_numbers_of_numpy_are_of_a_kind_and_a_size():
+    assert "(d)types do not match" in failure(np.int64(1), 1.0)
+    assert "Expected 1.0 but got 1.5" in failure(np.float64(1.5), 1.0)
+
+
+def test_none_is_close_to_none_alone():
+    assert_close([None, 1.0], [None, 1.0])
+    for other in (1, T.ones(2), "a", [1]):
+        assert "expected None, got" in failure(other, None)
+        assert "None is close to None alone" in failure(None, other)
+    assert failure([1.0, None], [1.0, 2.0]).endswith("occurred for item [1]")
+
+
 def test_what_is_nested_is_compared_item_by_item():
     one = {"a": [T.ones(2), 1.0], "b": (2, None, np.ones(2))}
     other = {"b": (2, None, np.ones(2)), "a": [T.ones(2), 1.5]}

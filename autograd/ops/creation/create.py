@@ -124,13 +124,19 @@ def asarray(
 def from_numpy(ndarray: np.ndarray) -> Tensor:
     """Return a tensor that shares memory with a numpy array.
 
-    Raises TypeError for anything else, and for dtypes the library has no arithmetic for.
+    Raises TypeError for anything else, and for dtypes the library has no arithmetic for; ValueError
+    for an array whose bytes are not in this machine's order.
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(
             f"expected np.ndarray (got {type(ndarray).__name__}); use as_tensor for other values"
         )
     dtypes.as_dtype(ndarray.dtype)
+    if not ndarray.dtype.isnative:
+        raise ValueError(
+            f"from_numpy: expected bytes in this machine's order, got dtype {ndarray.dtype.str!r}, "
+            "whose memory cannot be shared; use as_tensor, which makes a copy in that order"
+        )
     return Tensor(ndarray.view(np.ndarray))
 
 

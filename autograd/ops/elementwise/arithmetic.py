@@ -143,9 +143,10 @@ _MULTIPLIED = 16  # powers up to this one are computed by multiplication
 
 def power(xp: Any, x: Any, exponent: Any, scale: Any = 1, out: Any = None) -> Any:
     """Compute `scale * x**exponent` for numbers `exponent` and `scale`; `out` must not be `x`."""
-    real = not isinstance(exponent, complex)
-    doubled = 2 * exponent if real else 0
-    if not real or doubled != int(doubled) or abs(exponent) > _MULTIPLIED:
+    # abs(nan) is not small either
+    small = not isinstance(exponent, complex) and abs(exponent) <= _MULTIPLIED
+    doubled = 2 * exponent if small else 0
+    if not small or doubled != int(doubled):
         result = xp.power(x, exponent) if out is None else xp.power(x, exponent, out=out)
         return result if scale == 1 else xp.multiply(result, scale, out=out)
     if out is None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ... import devices
 from ...tensor import Tensor, method
 from ..elementwise.arithmetic import div, mul, neg, sub
 from ..elementwise.compare import gt, isneginf
@@ -19,6 +18,7 @@ from ..layout.join import cat
 from ..layout.shape import adjoint, reshape_op
 from ..registry import REGISTRY, Op, into
 from .eigen import eigvalsh
+from .lapack import SMALL, each
 from .linalg import _cutoff, guarded, inv, matrices, slogdet, solve
 from .matmul import matmul_op
 from .norm import matrix_norm
@@ -90,21 +90,16 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return any_diagonal(A, offset, dim1, dim2)
 
 
-# Triangles of this size and less are solved together; on the host LAPACK takes larger ones, each by
-# itself, in the square of their size in place of its cube.
-_SMALL = 32
-
-
 def _substituted(xp: Any, a: Any, b: Any, upper: bool) -> Any:
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
     b = xp.broadcast_to(b, (*batch, *b.shape[-2:]))
-    if xp is not np or a.shape[-1] <= _SMALL or not b.size:
+    if xp is not np or a.shape[-1] <= SMALL or not b.size:
         return xp.linalg.solve(a, b)
-    trtrs = devices.backend_of(a).load_linalg().get_lapack_funcs("trtrs", (a, b))
-    found = np.empty(b.shape, b.dtype)
-    for place in np.ndindex(batch):
-        found[place], failed = trtrs(a[place], b[place], lower=not upper)
+    found = np.empty(b.shape, b.dtype)  # in the square of a triangle's size in place of its cube
+    solved = each("trtrs", a, b, lower=not upper)
+    for place, (solution, failed) in zip(np.ndindex(batch), solved, strict=True):
+        found[place] = solution
         if failed:
             raise np.linalg.LinAlgError("Singular matrix")
     return found

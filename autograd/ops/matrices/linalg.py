@@ -399,9 +399,18 @@ def logdet(input: Tensor) -> Tensor:
 
 # ---- factorisations and least squares
 
+
+def _cholesky(xp: Any, x: Any) -> Any:
+    lower = xp.linalg.cholesky(x)
+    # not all LAPACKs tell of a pivot that is NaN; to look for one on a GPU is another wait
+    if xp is np and np.isnan(np.diagonal(lower, axis1=-2, axis2=-1)).any():
+        raise np.linalg.LinAlgError("a pivot is NaN")
+    return lower
+
+
 _guarded_cholesky = guarded(
     "cholesky",
-    lambda xp, x: xp.linalg.cholesky(x),
+    _cholesky,
     "The factorization could not be completed because the input is not positive-definite",
     "add a multiple of the identity",
 )
@@ -433,7 +442,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:  # noqa: N803
     """Return the lower L with A = L L^H (or the upper U with A = U^H U) of Hermitian (..., n, n).
 
     Only the lower triangle is read; the gradient is Hermitian, spread over both.
-    Raises LinAlgError where A is not positive definite.
+    Raises LinAlgError where A is not positive definite, or NaN.
     """
     lower = cholesky_op(matrices("cholesky", A))
     return adjoint(lower) if upper else lower

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import devices
 from ...tensor import Tensor
 from ..elementwise.arithmetic import add
 from ..elementwise.compare import eq
@@ -15,6 +14,7 @@ from ..layout.index import positions
 from ..layout.shape import adjoint
 from ..registry import REGISTRY, Op, cast
 from .decompositions import identity_like, solve_triangular
+from .lapack import SMALL, each
 from .linalg import matrices
 from .matmul import matmul_op
 
@@ -40,15 +40,10 @@ class LUFactors(NamedTuple):
     pivots: Tensor
 
 
-# Matrices of this size and less are eliminated together; on the host LAPACK takes larger ones, each
-# by itself, and is some thirty times as fast from a thousand rows on.
-_SMALL = 32
-
-
 def _eliminated(xp: Any, x: Any) -> tuple:
     """Return L and U in one matrix, and with which row, from 1 on, each was exchanged."""
     rows, columns = x.shape[-2:]
-    if xp is np and min(rows, columns) > _SMALL and x.size:
+    if xp is np and min(rows, columns) > SMALL and x.size:
         return _by_lapack(x)
     x = x.copy()
     places = xp.arange(rows)
@@ -68,8 +63,7 @@ def _eliminated(xp: Any, x: Any) -> tuple:
 
 
 def _by_lapack(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    getrf = devices.backend_of(x).load_linalg().get_lapack_funcs("getrf", (x,))
-    found = [getrf(one) for one in x.reshape(-1, *x.shape[-2:])]
+    found = list(each("getrf", x))
     packed = np.stack([one for one, _, _ in found]).reshape(x.shape)
     pivots = np.stack([one for _, one, _ in found]).reshape(*x.shape[:-2], -1)
     return packed.astype(x.dtype, copy=False), pivots.astype(np.int32) + np.int32(1)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import devices, dtypes
+from ... import dtypes
 from ...tensor import Tensor
 from ..creation.create import arange, zeros
 from ..elementwise.compare import eq
@@ -16,6 +16,7 @@ from ..layout.arrange import diagonal
 from ..reductions.extrema import amin
 from ..registry import Op, into
 from .decompositions import identity_like
+from .lapack import each
 from .linalg import cholesky, inv, matrices
 from .lu import lu_factor
 
@@ -55,10 +56,15 @@ def _cholesky_info(xp: Any, x: Any, out: Any = None) -> Any:
 
 
 def _by_lapack(x: np.ndarray) -> np.ndarray:
-    potrf = devices.backend_of(x).load_linalg().get_lapack_funcs("potrf", (x,))
-    each = x.reshape(-1, *x.shape[-2:])
-    info = [potrf(matrix, lower=True, clean=False)[1] for matrix in each if matrix.size]
-    return np.array(info or [0] * len(each), np.int32).reshape(x.shape[:-2])
+    info = np.zeros(x.shape[:-2], np.int32)
+    if not x.size:
+        return info
+    factored = each("potrf", x, lower=True, clean=False)
+    for place, (factor, failed) in zip(np.ndindex(info.shape), factored, strict=True):
+        (unknown,) = np.isnan(np.diagonal(factor)).nonzero()  # which OpenBLAS does not tell
+        faults = [*(unknown[:1] + 1), *([failed] if failed else [])]
+        info[place] = min(faults, default=0)
+    return info
 
 
 cholesky_info_op = Op("cholesky_info", _cholesky_info)
@@ -72,7 +78,7 @@ def cholesky_ex(
 ) -> CholeskyResult:
     """Return `cholesky(A)`, and for each matrix 0, or the first minor that is not positive.
 
-    The factor of a matrix that is not positive definite is NaN, without a gradient.
+    NaN is not.  The factor of a matrix that is not positive definite is NaN, without a gradient.
     check_errors  raise LinAlgError for these instead.
     """
     A = matrices("cholesky_ex", A)

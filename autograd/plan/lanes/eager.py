@@ -74,7 +74,7 @@ class _Function:
 
     def holds(self, x: Any) -> bool:
         """Return whether vector code is faster for an array."""
-        many = x.size >= _MANY and x.dtype.char in "fd"
+        many = x.size >= _MANY and x.dtype.char in "fd" and x.dtype.isnative
         return many and _compiled(self._name, x.dtype) is not None
 
     def __call__(self, x: Any) -> Any:

@@ -865,3 +865,21 @@ def test_adam_with_decoupled_decay_is_adamw():
     assert decoupled == adamw != adam
     optimizer.load_state_dict(other.state_dict())
     assert optimizer.param_groups[0]["decoupled_weight_decay"] is True
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: optim.Adam(p, lr=0.1, weight_decay=0.1), lambda p: optim.AdamW(p, lr=0.1),
+    lambda p: optim.NAdam(p, lr=0.1, weight_decay=0.1, decoupled_weight_decay=True),
+    lambda p: optim.RAdam(p, lr=0.1, weight_decay=0.1), lambda p: optim.SGD(p, lr=0.1),
+])  # fmt: skip
+def test_options_that_a_group_has_not_are_the_defaults(make):
+    whole, parts = (T.tensor([1.0, -2.0], requires_grad=True) for _ in range(2))
+    optimizers = [make([whole]), make([parts])]
+    optimizers[1].param_groups[0] = {"params": [parts], "lr": 0.05}
+    optimizers[0].param_groups[0]["lr"] = 0.05
+    for _ in range(3):
+        for p, optimizer in zip((whole, parts), optimizers, strict=True):
+            p.grad = p.detach() ** 2
+            optimizer.step()
+    np.testing.assert_array_equal(whole.detach().numpy(), parts.detach().numpy())
+    assert whole.detach().tolist() != [1.0, -2.0]

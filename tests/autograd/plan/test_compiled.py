@@ -1500,3 +1500,21 @@ def test_what_has_a_view_that_is_read_later_is_not_written():
 def test_hints_of_pytorch_change_nothing():
     function = T.compile(lambda x: x * 2, mode="reduce-overhead", fullgraph=True, dynamic=False)
     assert function(T.ones(2)).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("numbers", [
+    list(np.arange(4)), [np.float32(k) for k in range(4)], [np.float32(1), np.float32(2), 3.0, 4.0],
+    [1.0, np.float64(2), np.float32(3), 4, np.bool_(True)],
+])  # fmt: skip
+def test_numbers_of_numpy_among_the_arguments(numbers):
+    x = T.ones(3, dtype=T.float64)
+    compiled = T.compile(lambda x, n: x * int(n) + x * n)
+    for number in numbers:
+        assert compiled(x, number).tolist() == [2 * float(number)] * 3
+
+
+def test_a_number_of_numpy_that_changes_is_told_once_by_its_name():
+    compiled = T.compile(lambda x, n: x * int(n))
+    with pytest.warns(RuntimeWarning, match="8 times in a row for another value of n;"):
+        for n in np.arange(9):
+            compiled(T.ones(3), n)

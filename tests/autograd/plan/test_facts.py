@@ -49,6 +49,55 @@ def test_a_tensor_from_around_that_is_no_part_of_the_program_and_comes_to_requir
         assert compiled(x).item() == (2.0 if flag else 3.0)
 
 
+def _double(tensor):
+    tensor.data = tensor.data.double()
+
+
+def _shorten(tensor):
+    tensor.data = T.ones(1, dtype=tensor.data.dtype)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: T.nn.Parameter(T.ones(3, dtype=T.float32)), lambda: T.ones(3, dtype=T.float32),
+])  # fmt: skip
+@pytest.mark.parametrize("ask, change", [
+    (lambda t: t.shape[0], _shorten), (lambda t: t.size(0), _shorten), (len, _shorten),
+    (lambda t: t.numel(), _shorten), (lambda t: 1 + (t.dtype == T.float64), _double),
+    (lambda t: t.element_size(), _double), (lambda t: t.nbytes, _shorten),
+    (lambda t: t.ndim, lambda t: setattr(t, "data", T.ones(1, 3))),
+    (lambda t: 1 + t.is_complex(), lambda t: setattr(t, "data", t.data * 1j)),
+])  # fmt: skip
+def test_the_shape_and_dtype_of_what_is_not_read_are_looked_at_again(make, ask, change):
+    other, x = make(), T.tensor([1.0, 3.0], requires_grad=True)
+
+    def fn(x):
+        return (x**2).sum() / ask(other)
+
+    compiled = T.compile(fn)
+    for _ in range(2):
+        for value in (compiled(x), compiled(x)):
+            assert value.item() == fn(x).item()
+        np.testing.assert_allclose(*(T.autograd.grad(f(x), x)[0] for f in (compiled, fn)))
+        change(other)
+
+
+def test_who_reads_numbers_and_shape_is_not_recorded_more_often_for_that():
+    layer, runs = T.nn.Linear(2, 1), []
+
+    def loss(x):
+        runs.append(1)
+        return layer(x).sum() / layer.weight.numel()
+
+    compiled = T.compile(loss)
+    for _ in range(2):
+        compiled(T.ones(3, 2))
+    before = len(runs)
+    layer.weight.data.mul_(2)
+    layer.weight.data = layer.weight.data.clone()
+    np.testing.assert_allclose(compiled(T.ones(3, 2)).item(), loss(T.ones(3, 2)).item(), rtol=1e-6)
+    assert len(runs) == before + 1
+
+
 ASKED = [
     (lambda x: x * (2 if x.is_leaf else 3), [T.ones(4, 3, requires_grad=True) * 2]),
     (lambda x: x * (2 if x.is_contiguous() else 3), [T.ones(3, 4).T, T.ones(4, 6)[:, ::2]]),
@@ -100,7 +149,7 @@ def test_a_gradient_that_would_be_that_of_another_function_is_refused():
     compiled = T.compile(lambda x: x * 2 if weight.grad is None else x * 3)
     result = compiled(x)
     weight.grad = T.ones(2)
-    with pytest.raises(RuntimeError, match=r"\.grad or \.requires_grad of a tensor .* has changed"):
+    with pytest.raises(RuntimeError, match=r"\.grad, .* or \.shape of a tensor .* has changed"):
         result.sum().backward()
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -80,6 +82,11 @@ def test_arithmetic_in_chunks_of_points(x, p):
     lambda x, p, w: (x @ p).clamp(max=w).sum(),
     lambda x, p, w: ((x @ p) * T.full((40,), w, dtype=T.float64)).sum(),
     lambda x, p, w: T.lerp(x @ p, x[:, 0], w).sum(),
+    lambda x, p, w: (x @ p).sum() * (w if type(w) is float else 100.0),
+    lambda x, p, w: (x @ p).sum() * (w if type(w) in (int, float) else 100.0),
+    lambda x, p, w: (x @ p).sum() * (w if w.__class__ is type(w) else 100.0),
+    lambda x, p, w: ((x @ p) * p.detach() if type(w) is not float else x @ p).sum() * w,
+    lambda x, p, w: (x @ p).sum() * (w + len(json.dumps({"w": w}))),
 ])  # fmt: skip
 def test_what_looks_at_the_number_is_recorded_for_each(fn, x, p):
     assert _recorded_at(fn, [(x, p, w) for w in _VALUES], p) == list(range(len(_VALUES)))
@@ -107,6 +114,106 @@ def test_one_argument_is_looked_at_and_another_is_not(x, p):
 
     arguments = [(x, p, w, 0.5) for w in _VALUES] + [(x, p, 3 * w, w + 9) for w in _VALUES]
     assert _recorded_at(fn, arguments, p) == [0, 1, *range(6, 12)]
+
+
+def test_of_arguments_that_change_together_only_the_one_that_is_looked_at_is_given_up(x, p):
+    def compared(x, p, w, limit):
+        return (x @ p).sum() * w if limit > 100 else (x @ p).square().sum() * w
+
+    def asked_for_its_type(x, p, w, v):
+        return (x @ p).sum() * w * (v if type(v) is float else 3.0)
+
+    arguments = [(x, p, 1.0, 0.5), *((x, p, w, 0.75) for w in _VALUES)]
+    for fn in (compared, asked_for_its_type):
+        assert _recorded_at(fn, arguments, p) == [0, 1]
+
+
+ERRORS = [
+    (lambda x, w: x * (1.0 / w), 0.0, ZeroDivisionError),
+    (lambda x, w: x * (1.0 / (w * 2 - 1)), 0.5, ZeroDivisionError),
+    (lambda x, w: x * w**2, 1e200, OverflowError),
+    (lambda x, w: x * 2.0**w, 2000.0, OverflowError),
+    (lambda x, w: (x * w, 0.0 ** (3 - w))[0], 3.5, ZeroDivisionError),
+]
+
+
+@pytest.mark.parametrize("at", [1, 3])
+@pytest.mark.parametrize("fn, number, error", ERRORS)
+def test_errors_of_arithmetic_are_those_of_python_at_each_call(fn, number, error, at, x):
+    compiled, numbers = T.compile(fn), [1.0, 1.25, 1.5, 2.0, 3.0]
+    numbers.insert(at, number)
+    for k, w in enumerate(numbers):
+        if k == at:
+            with pytest.raises(error):
+                compiled(x, w)
+        else:
+            np.testing.assert_allclose(compiled(x, w), fn(x, w), rtol=1e-14)
+
+
+def test_an_error_of_arithmetic_that_the_function_catches(x):
+    def fn(x, w):
+        try:
+            return x * (1 / w)
+        except ZeroDivisionError:
+            return x + 5
+
+    compiled = T.compile(fn)
+    for w in (1.0, 0.0, 2.0, 4.0, 0.0, 5.0):
+        np.testing.assert_allclose(compiled(x, w), fn(x, w), rtol=1e-14)
+
+
+def test_a_root_of_a_negative_number_is_complex_at_that_call(x):
+    compiled = T.compile(lambda x, w: x * w**0.5)
+    for w in (1.0, 2.0, -1.0, 3.0):
+        found = compiled(x, w)
+        assert found.dtype == (T.complex128 if w < 0 else T.float64)
+        np.testing.assert_allclose(found, x.numpy() * w**0.5, rtol=1e-14)
+
+
+class _Model:
+    weight = 0.0
+
+
+def test_a_number_that_is_kept_is_one(x):
+    model, kept = _Model(), []
+
+    def in_an_attribute(x, w):
+        model.weight = w
+        return x * w
+
+    def in_a_list(x, w):
+        kept.append(2 * w)
+        return x * w
+
+    with pytest.warns(RuntimeWarning, match="writes model.weight"):
+        compiled = T.compile(in_an_attribute)
+        for w in _VALUES:
+            np.testing.assert_array_equal(compiled(x, w), x.numpy() * w)
+            assert type(model.weight) is float and model.weight == w
+    compiled = T.compile(in_a_list)
+    for w in _VALUES[:3]:
+        np.testing.assert_array_equal(compiled(x, w), x.numpy() * w)
+        assert kept[-1] == 2 * w and type(kept[-1]) is float
+    assert set(kept) == {2 * w for w in _VALUES[:3]}
+    assert {type(one) for one in pickle.loads(pickle.dumps(kept))} == {float}
+    assert [one + 1 for one in kept] == [1 + one for one in map(float, kept)]
+
+
+def test_a_number_that_a_function_of_ones_own_keeps_for_its_backward(x, p):
+    class Scaled(T.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, w):
+            ctx.w = w
+            return x * w
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.w, None
+
+    def fn(x, p, w):
+        return Scaled.apply(x @ p, w).square().sum()
+
+    assert _recorded_at(fn, [(x, p, w) for w in _VALUES], p) == [0, 1]
 
 
 def test_a_result_has_the_dtype_that_a_number_leaves_it(x):

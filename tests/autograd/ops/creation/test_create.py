@@ -45,6 +45,18 @@ def test_tensor_copies_and_as_tensor_shares():
     assert not C.tensor(x).requires_grad and C.as_tensor(x, T.float64).requires_grad
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "c16"])
+def test_arrays_in_the_other_order_of_bytes_are_copied_in_that_of_the_machine(dtype):
+    other = np.arange(1, 5001).astype(np.dtype(dtype).newbyteorder("S"))
+    for x in (C.tensor(other), C.as_tensor(other), C.zeros(5000, dtype=other.dtype) + other):
+        assert x.dtype == np.dtype(dtype) and x.dtype.isnative
+        assert x.sum().item() == other.astype(dtype).sum()
+    found = T.tanh(C.as_tensor(other) / 5000)
+    np.testing.assert_allclose(found, np.tanh(other.astype(complex) / 5000), rtol=1e-6)
+    with pytest.raises(ValueError, match="order.*use as_tensor"):
+        C.from_numpy(other)
+
+
 def test_tensor_of_scalar_tensors_and_large_numbers():
     assert C.tensor([C.tensor(1.0), C.tensor(2)]).tolist() == [1.0, 2.0]
     assert C.tensor([1e300]).tolist() == [float("inf")]

@@ -425,3 +425,26 @@ def test_powers_with_halves_are_those_of_c_at_zero_and_at_both_infinities(expone
         found = autograd.pow(autograd.tensor(x), exponent).numpy()
         np.testing.assert_allclose(found, expected, rtol=1e-6, strict=True)
         np.testing.assert_array_equal(np.signbit(found[:5]), np.signbit(expected[:5]))
+
+
+# numpy's numbers are C's; slopes are y x**(y - 1), which is not known where a factor is 0 and
+# the other one infinite
+SLOPES = {
+    np.inf: [np.inf, np.nan, np.inf, np.inf, np.nan, np.inf, np.nan, np.inf, np.nan],
+    -np.inf: [np.nan, -np.inf, -np.inf, np.nan, -np.inf, -np.inf, -np.inf, np.nan, np.nan],
+    np.nan: [np.nan] * 9,
+}
+
+
+@pytest.mark.parametrize("exponent", SLOPES)
+def test_powers_that_are_infinite_or_no_number(exponent):
+    at = np.array([2, 0.5, 1, -2, 0, -1, -0.5, np.inf, np.nan])
+    with np.errstate(all="ignore"):
+        expected = np.power(at, exponent)
+    for function in (lambda x: x**exponent, autograd.compile(lambda x: x**exponent)):
+        x = leaf(at)
+        value = function(x)
+        np.testing.assert_array_equal(value.detach().numpy(), expected)
+        np.testing.assert_array_equal(autograd.grad(value.sum(), x)[0].numpy(), SLOPES[exponent])
+    whole = autograd.tensor([2, 0, 1]) ** exponent
+    np.testing.assert_array_equal(whole.numpy(), np.power(np.float32([2, 0, 1]), exponent))

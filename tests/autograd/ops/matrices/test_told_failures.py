@@ -57,6 +57,47 @@ def test_the_minor_at_fault_is_told_and_others_are_done():
     assert linalg.cholesky_ex(last).info.item() == 40
 
 
+NAN, INF = float("nan"), float("inf")
+FAULTS = [
+    ([[NAN, 0.0], [0.0, 1.0]], 1), ([[1.0, 0.0], [NAN, 1.0]], 2), ([[1.0, 0.0], [INF, 1.0]], 2),
+    ([[1.0, 0.0], [0.0, -INF]], 2), ([[-1.0, 0.0], [0.0, NAN]], 1),
+    # no faults: the upper half is not read, and an infinite pivot has a root
+    ([[1.0, NAN], [0.0, 1.0]], 0), ([[INF, 0.0], [0.0, 1.0]], 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("matrix, expected", FAULTS)
+def test_a_minor_that_is_not_a_number_is_at_fault(matrix, expected):
+    a = T.tensor(matrix, dtype=T.float64)
+    factor, info = linalg.cholesky_ex(a)
+    assert info.item() == expected and bool(factor.isnan().all()) == bool(expected)
+    with strict_cuda(), np.errstate(all="ignore"):  # eliminated there, as on a GPU
+        assert linalg.cholesky_ex(a.to("cuda")).info.tolist() == expected
+    for function in (linalg.cholesky, lambda a: linalg.cholesky_ex(a, check_errors=True)):
+        if expected:
+            with pytest.raises(linalg.LinAlgError, match="not positive-definite"):
+                function(a)
+        else:
+            function(a)
+
+
+def test_the_first_of_several_faults_in_a_large_matrix_is_told():
+    a = T.eye(80, dtype=T.float64)
+    a[60, 60], a[70, 70] = -1.0, NAN
+    b = a.clone()
+    b[50, 50] = NAN
+    assert linalg.cholesky_ex(T.stack([a, b, T.eye(80, dtype=T.float64)])).info.tolist() == [
+        61, 51, 0,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 2, 2), (3, 0, 2, 2)])
+@pytest.mark.parametrize("check_errors", [False, True])
+def test_factors_of_nothing(shape, check_errors):
+    factor, info = linalg.cholesky_ex(T.zeros(*shape), check_errors=check_errors)
+    assert factor.shape == shape and info.shape == shape[:-2] and not info.any()
+
+
 def test_the_pivot_that_is_zero_is_told_and_others_are_done():
     singular = [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]]
     a = T.tensor(DEFINITE + singular, dtype=T.float64, requires_grad=True)

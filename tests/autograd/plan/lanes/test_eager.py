@@ -43,6 +43,15 @@ def test_values_are_those_of_numpy_to_rounding(name, dtype):
     np.testing.assert_allclose(found, expected, rtol=20 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("dtype", [">f8", ">f4", "<f8", "<f4"])
+@pytest.mark.parametrize("name", ["tanh", "erf", "sin", "sigmoid", "gelu"])
+def test_numbers_in_the_other_order_of_bytes(name, dtype):
+    x = numbers(name, _MANY + 5).astype(dtype)
+    rounding = 20 * np.finfo(x.dtype).eps
+    found, expected = REGISTRY[name].on_host(x), plain(name, x.astype(np.float64))
+    np.testing.assert_allclose(found, expected, rtol=rounding, atol=rounding)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("name", ["sigmoid", "silu", "gelu"])
 def test_what_is_made_of_them(name, dtype):
