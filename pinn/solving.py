@@ -22,6 +22,7 @@ from pinn.diagnosis import (
     UnsolvedWarning,
     check_run,
     eased,
+    in_layers,
     in_natural_units,
     jumps,
     lacks_inflow,
@@ -30,7 +31,6 @@ from pinn.diagnosis import (
     recovery,
     scaled_residuals,
     solved_by_zero,
-    thinnest,
     unsolved,
     untrained,
     with_noise,
@@ -370,13 +370,15 @@ def _chosen(
     start: Solution | Mapping[str, np.ndarray] | np.ndarray | None,
     tell: Callable[[str], Any] = lambda sentence: None,
 ) -> Chosen:
-    """Return the run with what was left open: units of outputs and losses, and the model."""
-    experiment, decisions = in_natural_units(asked, fixed_model=isinstance(start, Solution))
+    """Return the run with what was left open: units of outputs and losses, layers, the model."""
+    fixed = isinstance(start, Solution)
+    experiment, decisions = in_natural_units(asked, fixed_model=fixed)
+    experiment, layers = in_layers(experiment, fixed_model=fixed)
     chosen = with_model(experiment, start is not None, tell)
     if chosen.decisions and start is None and not chosen.interrupted:
         experiment, by_way = eased(chosen.experiment)
         chosen = chosen._replace(experiment=experiment, decisions=(*chosen.decisions, *by_way))
-    return chosen._replace(decisions=(*decisions, *chosen.decisions))
+    return chosen._replace(decisions=(*decisions, *layers, *chosen.decisions))
 
 
 def _begin(
@@ -473,8 +475,7 @@ def _judged(
         apart = fresh.losses(result.theta)
         stated = experiment.problem, experiment.sampling, experiment.weighting
         rest = _not_solved(experiment, result)
-        thin = thinnest(experiment.problem)
-        hints = [rest or unsolved(residual, can_be_windowed(*stated), thin)]
+        hints = [rest or unsolved(residual, can_be_windowed(*stated), experiment.problem)]
         # Of sums that share is known with the nodes of training alone.
         large = any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks)
         if (large or fresh.is_of_other_sums) and not rest:

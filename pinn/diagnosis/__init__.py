@@ -9,18 +9,18 @@ from pinn.diagnosis.finding import CAUSES, Change, Finding
 from pinn.diagnosis.homogeneous import solved_by_zero
 from pinn.diagnosis.inflow import lacks_inflow
 from pinn.diagnosis.jumps import jumps
+from pinn.diagnosis.layered import in_layers
 from pinn.diagnosis.natural_units import in_natural_units
 from pinn.diagnosis.overfit import overfitted
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.diagnosis.recovery import recovery, untrained
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
-from pinn.diagnosis.thin_layers import thinnest
 
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
     "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "eased",
-    "in_natural_units", "jumps", "lacks_inflow", "overfitted", "preflight", "recovery",
-    "scaled_residuals", "solved_by_zero", "standard_errors", "thinnest", "unsolved", "untrained",
+    "in_layers", "in_natural_units", "jumps", "lacks_inflow", "overfitted", "preflight", "recovery",
+    "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained",
     "with_noise",
 ]  # fmt: skip

@@ -11,9 +11,9 @@ import numpy as np
 from pinn.diagnosis.homogeneous import homogeneous
 from pinn.diagnosis.missing import surplus
 from pinn.diagnosis.model_scale import scale_advice
-from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.sizes import given_size
 from pinn.diagnosis.statement import Stated, Statement
+from pinn.equations.leaves import parts_of
 
 # Sizes that are further apart than this are told of.
 _APART = 1e6

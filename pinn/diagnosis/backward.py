@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from pinn.diagnosis.linear import Linear
-from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.statement import Stated, Statement
-from pinn.equations.leaves import Derivative
+from pinn.equations.leaves import Derivative, parts_of
 
 # Up to this the same ratio in two states of the unknowns is one that depends on neither.
 _SAME = 1e-9

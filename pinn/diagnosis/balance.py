@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from pinn.diagnosis.linear import Linear
-from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.statement import Stated, Statement
-from pinn.equations.leaves import At, Derivative
+from pinn.equations.leaves import At, Derivative, parts_of
 from pinn.equations.names import normal_name
 from pinn.geometry import Face, Part
 from pinn.residuals import WEIGHT, Boundary, Nodes, Residual

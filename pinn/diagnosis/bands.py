@@ -89,7 +89,7 @@ def with_noise(estimate: ErrorEstimate, objective: Objective) -> ErrorEstimate:
     names = [name for name in problem.outputs if name in estimate.relative_l2]
     if not names or not _data(objective) or len(columns) > MOST_DENSE:
         return estimate
-    places = test_points(problem.domain)
+    places = test_points(problem.domain, problem.walls)
     places = places[:: max(1, len(places) // _PLACES)]
     like = objective.parameters.tensors[0]
     at = T.tensor(places, dtype=like.dtype, device=like.device)

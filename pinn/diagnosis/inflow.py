@@ -10,11 +10,10 @@ import numpy as np
 from pinn.diagnosis.boundary import FEWEST, GRAIN, boundary_points, is_inside, places
 from pinn.diagnosis.example import example
 from pinn.diagnosis.held import Held, HeldByModel
-from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.reach import reach
 from pinn.diagnosis.statement import Stated, Statement, statement_of
 from pinn.diagnosis.systems import System, systems_of
-from pinn.equations.leaves import Derivative
+from pinn.equations.leaves import Derivative, parts_of
 from pinn.geometry import Face, Part
 from pinn.objective import Objective
 from pinn.residuals import Boundary, Interior

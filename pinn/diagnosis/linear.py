@@ -146,6 +146,7 @@ def linear(
     coefficients: Mapping[str, float],
     elsewhere: bool = False,
     model: ModelValues | None = None,
+    sloped: bool = True,
 ) -> Linear | None:
     """Return a residual with its slopes at points, float64, where its leaves have given values.
 
@@ -153,10 +154,11 @@ def linear(
     integrals, if these are its points. None for a residual that takes values from elsewhere where
     there is none, and for a function that needs more than the values of its leaves: nothing is
     known about those. elsewhere: whether a value on a plane, at(u, x=1), is a leaf like others.
+    sloped: without it there are no slopes.
     """
     values = _LeafValues(scope, points, state, coefficients, elsewhere, model)
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), T.set_grad_enabled(sloped):
             result = residual.evaluate(values)
             leaves = list(values.found.values())
             slopes = []

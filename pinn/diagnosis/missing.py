@@ -12,11 +12,11 @@ from pinn.diagnosis.example import example
 from pinn.diagnosis.held import Held
 from pinn.diagnosis.inflow import given_where_it_leaves, unentered
 from pinn.diagnosis.linear import Leaf, Linear
-from pinn.diagnosis.orders import conditions_taken, parts_of
+from pinn.diagnosis.orders import conditions_taken
 from pinn.diagnosis.planes import Plane
 from pinn.diagnosis.statement import Stated, Statement
 from pinn.diagnosis.systems import System, of_unknowns, order_in, systems_of
-from pinn.equations.leaves import At, Derivative
+from pinn.equations.leaves import At, Derivative, parts_of
 from pinn.residuals import Boundary
 
 # Slopes are the same below this share of their size.

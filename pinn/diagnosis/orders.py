@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pinn.diagnosis.linear import Leaf
-from pinn.equations.leaves import At, Derivative
+from pinn.equations.leaves import parts_of
 
 # Below this share of what it is the sum of, a coefficient is rounding.
 _ROUNDING = 1e-12
@@ -82,18 +82,6 @@ def _symbol(
                 sums[order] = sums.get(order, 0.0) + term
                 sizes[order] = sizes.get(order, 0.0) + abs(term)
     return {k: v for k, v in sums.items() if abs(v) > _ROUNDING * sizes[k]}
-
-
-def parts_of(leaf: Leaf, space: Sequence[str]) -> Sequence[tuple[tuple[str, ...], float]]:
-    """Return the coordinates of each derivative that a leaf is the sum of, with its count.
-
-    A value on another plane is one of the same derivative.
-    """
-    if isinstance(leaf, At):
-        return parts_of(leaf.leaf, space)
-    if isinstance(leaf, Derivative):
-        return ((leaf.coordinates, 1.0),)
-    return tuple(leaf.terms(space))
 
 
 def _transversal(orders: np.ndarray) -> np.ndarray | None:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pinn.diagnosis.linear import Leaf
-from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.sizes import level_of
 from pinn.diagnosis.statement import Stated, Statement
+from pinn.equations.leaves import parts_of
 
 # Values that nothing tells, and derivatives.
 _OTHER = 0.5

@@ -14,10 +14,9 @@ from pinn.diagnosis.jumps import jumps
 from pinn.diagnosis.missing import missing, underdetermined
 from pinn.diagnosis.multiples import multiples
 from pinn.diagnosis.network import network_values, other_parameters
-from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.regions import empty_regions
 from pinn.diagnosis.statement import Statement, statement_of
-from pinn.equations.leaves import At, Derivative
+from pinn.equations.leaves import At, Derivative, parts_of
 from pinn.objective import Objective
 from pinn.residuals import Residual
 from pinn.sampling import stream

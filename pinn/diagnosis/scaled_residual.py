@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from pinn.diagnosis.layered import layers_of
 from pinn.diagnosis.linear import Leaf, Linear, is_local, linear
-from pinn.diagnosis.orders import parts_of
-from pinn.diagnosis.thin_layers import TOO_THIN, Thin
-from pinn.equations.leaves import At, Derivative, Laplacian
+from pinn.diagnosis.thin_layers import TOO_THIN, thinnest
+from pinn.equations.leaves import At, Derivative, Laplacian, parts_of
 from pinn.equations.values import ModelValues
+from pinn.problem import Problem
 from pinn.residuals import Interior, Residual, Source, judged
 from pinn.sampling import Points, Sampling, stream
 from pinn.solution.solution import Solution
@@ -64,11 +65,11 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
 
 
 def unsolved(
-    residuals: Mapping[str, float], windows: bool = False, thin: Thin | None = None
+    residuals: Mapping[str, float], windows: bool = False, problem: Problem | None = None
 ) -> str | None:
     """Return a sentence where some of the scaled residuals are large, else None.
 
-    windows: whether the problem can go through windows of time. thin: its thinnest layer.
+    windows: whether the problem, which is looked at for layers, can go through windows of time.
     Large is 0.04 and more. Of 56 runs on 14 problems, two seeds each, cut short or not
     (Lotka-Volterra and van der Pol to T = 10 and 20, advection with c = 5, 30 and 50, Burgers,
     heat, wave, Poisson, Helmholtz, convection-diffusion, oscillator), 37 ended with a relative
@@ -80,16 +81,31 @@ def unsolved(
         return None
     shown = ", ".join(f"{name} ({value:.2g})" for name, value in large.items())
     easier = "a continuation from easier constants"
-    if thin is not None and thin.width < TOO_THIN:
-        easier = f"a continuation from thicker layers (here they are {thin.width:.1g} of the domain"
-        if not thin.constant:
-            easier += "; write the small factor as a constant, and it is gone through by itself"
-        easier += ")"
+    if problem is not None:
+        easier = _for_layers(problem) or easier
     return (
         "the problem does not seem to be solved: relative to the size of its terms, the residual "
         f"of {shown} is large, {LARGE:g} or more; more training, more points,"
         f"{' windows of time,' * windows} {easier} or other weights may help"
     )
+
+
+def _for_layers(problem: Problem) -> str | None:
+    """Say what finds the thin layers of a problem, None where it has none."""
+    thin = thinnest(problem)
+    if thin is None or thin.width >= TOO_THIN:
+        return None
+    here = f"here they are {thin.width:.1g} of the domain"
+    along_walls = {} if problem.layers else layers_of(problem)
+    if along_walls:
+        shown = {
+            name: [side and (side[0] if len(side) == 1 else [*side]) for side in sides]
+            for name, sides in along_walls.items()
+        }
+        return f"layers that the problem states ({here}: layers={shown})"
+    if not thin.constant:
+        here += "; write the small factor as a constant, and it is gone through by itself"
+    return f"a continuation from thicker layers ({here})"
 
 
 class _Fields:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from pinn.diagnosis.linear import Leaf
-from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.statement import Stated, Statement
+from pinn.equations.leaves import parts_of
 from pinn.sampling import stream
 
 # An equation tells a size by the order of magnitude, and too large a one of fast waves: what is
@@ -40,7 +42,8 @@ class Size(NamedTuple):
     is_told: bool = True
 
 
-def stated_sizes(statement: Statement, of_outputs: bool = False) -> dict[str, Size]:
+@functools.lru_cache(maxsize=4)  # several checks of one statement follow each other
+def stated_sizes(statement: Statement, of_outputs: bool = False) -> Mapping[str, Size]:
     """Return how large each unknown is by what conditions and equations tell.
 
     A condition tells the root mean square of the values that it gives, a Robin condition those
@@ -56,7 +59,7 @@ def stated_sizes(statement: Statement, of_outputs: bool = False) -> dict[str, Si
     of_outputs: what the outputs of a network have to be: where conditions hold exactly it adds to
     what they give, and has to be as large as that varies.
     """
-    return _Sizes(statement, of_outputs).found
+    return MappingProxyType(_Sizes(statement, of_outputs).found)
 
 
 def block_sizes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -116,14 +117,18 @@ class Statement:
 
         many: at many points, for a source that is narrow to be met.
         """
-        return self.linear_where(stated, values, many).value
+        return self.linear_where(stated, values, many, sloped=False).value
 
-    def linear_where(self, stated: Stated, values: State, many: bool = False) -> Linear:
+    def linear_where(
+        self, stated: Stated, values: State, many: bool = False, sloped: bool = True
+    ) -> Linear:
         """Return the same with its slopes."""
         elsewhere = stated.name not in self.problem.equations
         scope, coefficients = self.problem.scope, self._coefficients[0]
         points = self._many(stated.residual.source) if many else stated.points
-        return linear(stated.residual, scope, points, values, coefficients, elsewhere)
+        return linear(
+            stated.residual, scope, points, values, coefficients, elsewhere, sloped=sloped
+        )
 
     def _linear(
         self,
@@ -204,6 +209,7 @@ class Statement:
         return states
 
 
+@functools.lru_cache(maxsize=2)  # several checks follow each other
 def statement_of(problem: Problem) -> Statement | None:
     """Return a problem as the checks see it; None for one that they would take too long for."""
     count = len(problem.residuals) + len(problem.conditions)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pinn.diagnosis.linear import Leaf
-from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.statement import Stated, Statement
+from pinn.equations.leaves import parts_of
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,22 @@
-"""Thin layers that small highest derivatives make, and the constant that makes them small."""
+"""Thin layers that small highest derivatives make: where, how wide, and which constant does."""
 
 from __future__ import annotations
 
+import cmath
 import dataclasses
 import math
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from pinn.diagnosis.orders import parts_of
+from pinn.diagnosis.linear import Leaf, State
+from pinn.diagnosis.sizes import stated_sizes
 from pinn.diagnosis.statement import Stated, Statement, statement_of
-from pinn.equations.leaves import At
+from pinn.equations.leaves import At, parts_of
 from pinn.problem import Problem
+from pinn.residuals import Interior
+from pinn.sampling import stream
 
 # How often the derivatives of highest order are taken larger to see how a layer follows them.
 _FACTOR = 2.0
@@ -20,6 +25,12 @@ _LEAST_POWER = 0.25
 TOO_THIN = 1 / 200
 """Thinner layers than this share of the domain are not found from the start of a network: the
 residual is small too where the solution jumps elsewhere, or does not meet a condition."""
+
+# An exponent of so small a real part is that of a wave, and a sign that so few of the points have
+# is that of none of them.
+_UPRIGHT, _FEW = 1e-6, 0.02
+# Slopes that differ by so little, as shares, are the same in both states.
+_SAME = 1e-9
 
 
 class Thin(NamedTuple):
@@ -33,18 +44,46 @@ class Thin(NamedTuple):
     power: float
 
 
-def thinnest(problem: Problem) -> Thin | None:
-    """Return the thinnest layer that a steady problem's terms of highest order make, or None.
+class Balance(NamedTuple):
+    """A layer across a coordinate, in which the two terms of an equation balance.
 
-    In a layer the terms of highest order, of size a_m, balance one of lower order, of size a_j:
-    its width w has a_m / w^m = a_j / w^j. Sizes are slopes of the equations in the derivatives of
-    their unknowns, in random states of size one. A term without a derivative that has the sign of
-    waves makes none. O'Malley, Singular Perturbation Methods for Ordinary Differential Equations,
+    width: as a share of the domain. at_low, at_high: whether it may lie at that bound. linear:
+    whether what the solution is has no part in where and how wide it is.
+    """
+
+    coordinate: str
+    width: float
+    at_low: bool
+    at_high: bool
+    linear: bool
+
+
+def balances(problem: Problem) -> list[Balance]:
+    """Return the layers that a steady problem's terms of highest order make; none is possible.
+
+    In a layer across x the term of highest order in x, of size a_m, balances one of lower order, of
+    size a_j: its width w has a_m / w^m = a_j / w^j, and of several j that with the smallest w
+    counts. Sizes are slopes of the equation in the derivatives of one unknown, where unknowns have
+    the sizes that the problem states. With u = exp(k x) a balance has exponents k^(m-j) = -a_j/a_m,
+    which tell where the layer lies: at the lower bound with a negative real part. Waves have none,
+    and are no layer. O'Malley, Singular Perturbation Methods for Ordinary Differential Equations,
     Springer 1991, chapter 2.
     """
     if problem.domain.time is not None:
-        return None
-    width = _width(problem)
+        return []
+    statement = statement_of(problem)
+    if statement is None:
+        return []
+    sizes = {name: (size.value, size.changes) for name, size in stated_sizes(statement).items()}
+    return [
+        found for equation in statement.equations
+        for found in _of_equation(statement, equation, sizes)
+    ]  # fmt: skip
+
+
+def thinnest(problem: Problem) -> Thin | None:
+    """Return the thinnest layer of a steady problem and the constant that makes it, or None."""
+    width = _thinnest(problem)
     if width is None or width >= 1:
         return None
     found = []
@@ -52,7 +91,7 @@ def thinnest(problem: Problem) -> Thin | None:
         if any(name in needs for needs in problem.computed_from.values()):
             continue
         try:
-            other = _width(_with_constant(problem, name, _FACTOR * value)) if value else None
+            other = _thinnest(_with_constant(problem, name, _FACTOR * value)) if value else None
         except ValueError:  # what the problem says has no value there, as acos(a)
             continue
         if other is not None:
@@ -66,52 +105,97 @@ def _with_constant(problem: Problem, name: str, value: float) -> Problem:
     return dataclasses.replace(problem, constants=constants, reference=None)
 
 
-def _width(problem: Problem) -> float | None:
-    """Return the width of the thinnest layer of all equations, None where none tells of any."""
-    statement = statement_of(problem)
-    if statement is None:
-        return None
-    widths = [_of_equation(statement, equation) for equation in statement.equations]
-    return min((width for width in widths if width is not None), default=None)
+def _thinnest(problem: Problem) -> float | None:
+    return min((one.width for one in balances(problem)), default=None)
 
 
-def _of_equation(statement: Statement, equation: Stated) -> float | None:
-    if not equation.is_finite:
-        return None
-    sizes, waves = _sizes(statement, equation)
-    top = max(sizes, default=0)
-    if top < 2 or not sizes[top]:
-        return None
-    ratios = {
-        order: size / sizes[top] for order, size in sizes.items()
-        if order < top and size and not (order == 0 and waves)
-    }  # fmt: skip
-    return min((ratio ** (-1 / (top - order)) for order, ratio in ratios.items()), default=None)
-
-
-def _sizes(statement: Statement, equation: Stated) -> tuple[dict[int, float], bool]:
-    """Return how large the terms of each order are where the domain has length one, and waves.
-
-    Waves: whether the terms of no and of highest order have the signs of u'' + u somewhere.
-    """
+def _of_equation(
+    statement: Statement, equation: Stated, sizes: Mapping[str, tuple[float, float]]
+) -> Iterator[Balance]:
+    if not equation.is_finite or not isinstance(equation.residual.source, Interior):
+        return
     domain = statement.problem.domain
-    lengths = {name: float(np.ptp(domain.bounds[name])) for name in domain.coordinates}
-    sizes: dict[int, float] = {}
-    signed: dict[int, float] = {}
-    for one in equation.linear:
-        own: dict[int, np.ndarray] = {}
-        for leaf, slopes in one.slopes.items():
-            if isinstance(leaf, At):
+    lengths = {name: high - low for name, (low, high) in domain.bounds.items()}
+    states = [
+        statement.linear_where(equation, _state(sizes, lengths, domain.space, signed))
+        for signed in (False, True)
+    ]
+    if not all(one.is_finite for one in states):
+        return
+    for unknown in dict.fromkeys(leaf.unknown for leaf in equation.leaves):
+        slopes: dict[tuple[str, ...], np.ndarray] = {}
+        for leaf in equation.leaves:
+            if leaf.unknown != unknown or isinstance(leaf, At):
                 continue
+            both = np.stack([one.slopes[leaf] for one in states])
             for names, count in parts_of(leaf, domain.space):
-                scaled = count * slopes / math.prod(lengths[name] for name in names)
-                own.setdefault(len(names), np.zeros(scaled.shape[-1:]))
-                size = float(np.sqrt(np.mean(scaled**2)))
-                sizes[len(names)] = max(sizes.get(len(names), 0.0), size)
-                own[len(names)] = own[len(names)] + scaled
-        for order, total in own.items():
-            signed[order] = signed.get(order, 0.0) + float(np.mean(total))
-    top = max(sizes, default=0)
-    # of an even order 2k the symbol of a derivative is (-1)^k |xi|^2k
-    waves = 0 in signed and top % 2 == 0 and signed[0] * signed[top] * (-1) ** (top // 2) < 0
-    return sizes, bool(waves)
+                scale = math.prod(lengths[name] for name in names)
+                slopes[names] = slopes.get(names, 0.0) + count * both / scale
+        for name in domain.space:
+            found = _across(name, slopes)
+            if found is not None:
+                yield found
+
+
+def _across(name: str, slopes: Mapping[tuple[str, ...], np.ndarray]) -> Balance | None:
+    """Return the layer across a coordinate; slopes: (2 states, n), by coordinates of derivatives.
+
+    They are those of a domain whose coordinates run over one.
+    """
+    sizes = {names: float(np.sqrt(np.mean(both**2))) for names, both in slopes.items()}
+    across = [names for names, size in sizes.items() if set(names) == {name} and size > 0]
+    top = max(across, key=len, default=())
+    if len(top) < 2:
+        return None
+    widths = {
+        names: (sizes[top] / size) ** (1 / (len(top) - names.count(name)))
+        for names, size in sizes.items() if size > 0 and names.count(name) < len(top)
+    }  # fmt: skip
+    if not widths:
+        return None
+    other = min(widths, key=widths.__getitem__)
+    order, along = other.count(name), len(other) - other.count(name)
+    with np.errstate(all="ignore"):
+        ratios = slopes[other] / slopes[top]
+    ratios = ratios[np.isfinite(ratios)]
+    at_low = at_high = False
+    for sign in (1, -1):
+        if np.mean(ratios * sign > 0) < _FEW:
+            continue
+        # along the layer a derivative is i times a wave number of either sign
+        for side in (1, -1) if along % 2 else (1,):
+            power = -sign * (side * 1j) ** along
+            degree = len(top) - order
+            roots = [
+                cmath.rect(1, (cmath.phase(power) + 2 * math.pi * k) / degree)
+                for k in range(degree)
+            ]
+            at_low |= any(root.real < -_UPRIGHT for root in roots)
+            at_high |= any(root.real > _UPRIGHT for root in roots)
+            if any(abs(root.real) <= _UPRIGHT for root in roots):
+                return None
+    linear = all(_is_same(slopes[names]) for names in (top, other))
+    return Balance(name, widths[other], at_low, at_high, linear)
+
+
+def _is_same(both: np.ndarray) -> bool:
+    """Return whether slopes, (2 states, n), are those of a linear term."""
+    return bool(np.abs(both[0] - both[1]).max() <= _SAME * np.abs(both).max())
+
+
+def _state(
+    sizes: Mapping[str, tuple[float, float]], lengths: Mapping[str, float], space: tuple[str, ...],
+    signed: bool,
+) -> State:  # fmt: skip
+    """Return values of unknowns about their sizes and of derivatives about their changes."""
+
+    def values(leaf: Leaf, n: int) -> np.ndarray:
+        value, changes = sizes.get(leaf.unknown, (1.0, 1.0))
+        size = sum(
+            count * (changes / math.prod(lengths[name] for name in names) if names else value)
+            for names, count in parts_of(leaf, space)
+        )
+        rng = stream(0, "layers", str(leaf), str(signed))
+        return size * (rng.standard_normal(n) if signed else rng.uniform(0.5, 1.5, n))
+
+    return values

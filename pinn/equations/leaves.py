@@ -213,6 +213,18 @@ UnknownLeaf = Derivative | Laplacian | At | Combination
 """What only a model has a value for."""
 
 
+def parts_of(leaf: UnknownLeaf, space: Sequence[str]) -> Sequence[tuple[tuple[str, ...], float]]:
+    """Return the coordinates of each derivative that a leaf is the sum of, with its count.
+
+    A value on another plane is one of the same derivative.
+    """
+    if isinstance(leaf, At):
+        return parts_of(leaf.leaf, space)
+    if isinstance(leaf, Derivative):
+        return ((leaf.coordinates, 1.0),)
+    return tuple(leaf.terms(space))
+
+
 def derivatives_in(resolved: Expression) -> tuple[UnknownLeaf, ...]:
     """Return the distinct unknowns, derivatives and sums of them, in order of first appearance."""
     return tuple(node for node in nodes(resolved) if isinstance(node, UnknownLeaf))

@@ -163,7 +163,7 @@ class _Estimation:
         measured = self._objective(self._extension.parameters, sample)
         linear = getattr(self._experiment.model, "linear", False)
         present = Evaluation(self._experiment, self._extension.parameters)
-        places = _some(test_points(self._experiment.problem.domain))
+        places = _some(test_points(self._experiment.problem.domain, self._experiment.problem.walls))
         return Foreseen.by(
             measured, others, self._columns, lambda: present.at(places), _PARTS, not linear,
             self._experiment.ranks.clock,
@@ -266,7 +266,7 @@ class _Estimation:
 
     def _possible(self, problem: Linearised) -> dict[str, float]:
         stated, parameters = self._experiment.problem, self._extension.parameters
-        places, own = test_points(stated.domain), {}
+        places, own = test_points(stated.domain, stated.walls), {}
         for name in stated.outputs:
             region = region_of(stated, name, stated.domain.coordinates)
             own[name] = places if region is None else places[region(places)]
@@ -339,7 +339,7 @@ class _Estimation:
         possible: Mapping[str, float],
     ) -> ErrorEstimate:
         problem = self._experiment.problem
-        places = test_points(problem.domain)
+        places = test_points(problem.domain, problem.walls)
         present = Evaluation(self._experiment, self._extension.parameters)
         better = Evaluation(self._experiment, self._corrected.parameters)
         values = present.at(places)

@@ -1,11 +1,13 @@
-"""Where errors are measured: an even grid of a domain."""
+"""Where errors are measured: an even grid of a domain, closer in layers."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pinn.geometry import Family, Shape, apart
-from pinn.sampling import stream, uniform
+from pinn.sampling import Layers, Points, stream, uniform
+
+_NONE = Layers(())
 
 # Points of the test grid, about: 257 x 101 in space and time, 161 x 161 in space.
 _TEST_POINTS = 26_000
@@ -16,8 +18,16 @@ _MEMBERS = (5, 3, 2)
 _MOST_GRID_FAMILIES = len(_MEMBERS)
 
 
-def test_points(domain: Shape) -> np.ndarray:
-    """Return the test points of a domain, (n, d), before any are left out."""
+def test_points(domain: Shape, layers: Layers = _NONE) -> np.ndarray:
+    """Return the test points of a domain, (n, d), before any are left out.
+
+    layers: those in which they lie closer, as the points of training do.
+    """
+    points = _even_points(domain)
+    return layers.spread(Points(points), domain.coordinates, ()).coordinates if layers else points
+
+
+def _even_points(domain: Shape) -> np.ndarray:
     plain, families = apart(domain)
     if not families:
         return _places(domain, 1)

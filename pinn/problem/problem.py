@@ -33,15 +33,27 @@ from pinn.problem.bounds import Bounds
 from pinn.problem.constants import ConstantKind, computed_from, evaluate_constants
 from pinn.problem.equation import Equation, EquationKind
 from pinn.problem.field import Field
+from pinn.problem.layers import checked, in_layers
 from pinn.problem.parameter import Parameter
 from pinn.problem.regions import RegionKind, define
 from pinn.problem.units import UNIT, check_units
 from pinn.problem.vectors import vectors_of
 from pinn.residuals import Residual
+from pinn.sampling import Layers, Widths
 from pinn.schema import declared
 from pinn.schema.declared import Keyed, Member, fields_of
 from pinn.schema.errors import Mistakes, at, refuse
-from pinn.schema.kinds import NAME, Formula, Items, Names, OneOrMore, Optional, Text
+from pinn.schema.kinds import (
+    NAME,
+    Formula,
+    Items,
+    Names,
+    Number,
+    OneOrMore,
+    Optional,
+    Several,
+    Text,
+)
 from pinn.tables import Table
 
 if TYPE_CHECKING:
@@ -77,6 +89,13 @@ _PIECEWISE = Names(
     "a mapping from names to values by region such as {k: {left: 1, elsewhere: 2}}",
 )
 _FIELDS = Keyed(Field, "a mapping from names to {coordinates, model, lower, upper, initial}")
+_LAYERS = Names(
+    Items(
+        Optional(Several(Number(above=0.0), "a width or a list of widths")),
+        "the widths of layers at both bounds, such as [null, 0.01]", length=2,
+    ),
+    "a mapping from coordinates to the widths of layers at both of their bounds",
+)  # fmt: skip
 _UNITS = Names(UNIT, "a mapping from names to units such as {x: m, u: m/s}")
 _FAMILIES = Keyed(
     Family, "a mapping from names to [low, high] or {low, high, spacing}", listed=("low", "high")
@@ -111,6 +130,12 @@ class Problem:
     units: name -> unit, of coordinates, unknowns, fields, families, constants and parameters; they
     are shown where these are, and nothing is converted. Coordinates of space with one and the same
     unit, or with none, are drawn to scale.
+    layers: where the solution changes fast by walls, coordinate -> widths w at its low and its high
+    bound, None for no layer: {"x": [None, 1e-3]} for exp((x - 1)/1e-3), [1e-4, 1e-2] in place of a
+    width for two at one bound. A quarter of the points of
+    a coordinate then lies in each of them, equations count there by the length over which things
+    change, and networks see exp(-distance/w) beside the coordinates where they are given no
+    features. Steady problems are looked at for such layers (docs/decisions/0063).
 
     `residuals` lists the blocks: one for each equation, under its name, and those of each condition
     that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
@@ -138,6 +163,7 @@ class Problem:
     )
     reference: Annotated[Any, Optional(references.ReferenceKind())] = None
     units: Annotated[Mapping[str, str], _UNITS] = field(default_factory=dict)
+    layers: Annotated[Widths, _LAYERS] = field(default_factory=dict)
     name: Annotated[str, _TITLE] = "problem"
 
     def __post_init__(self) -> None:
@@ -266,8 +292,19 @@ class Problem:
         for i, condition in enumerate(self.conditions):
             with mistakes.under("conditions", i):
                 made.append(condition.residuals(self.domain, self.scope))
+        with mistakes.under("layers"):
+            self.walls  # noqa: B018 - what means nothing is told of with the rest
         mistakes.end()
-        return found, told_apart(self.conditions, made, self.equations)
+        named = told_apart(self.conditions, made, self.equations)
+        return (
+            [in_layers(one, self.walls, self.scope) for one in found],
+            [tuple(in_layers(one, self.walls) for one in own) for own in named],
+        )
+
+    @cached_property
+    def walls(self) -> Layers:
+        """The layers, each with its wall."""
+        return checked(self.layers, self.domain)
 
     @cached_property
     def ansatz(self) -> Ansatz | None:
@@ -319,11 +356,20 @@ class Problem:
         bounds: Bounds | None = None,
     ) -> Ansatz | None:
         parameters = [parameter.name for parameter in self.parameters]
-        return Ansatz.of(domain, names, conditions, self.constants, parameters, scope, bounds)
+        return Ansatz.of(
+            domain, names, conditions, self.constants, parameters, scope, bounds, self.walls
+        )
 
     def with_fields(self, fields: Sequence[Field]) -> Problem:
         """Return the problem with its fields in another form."""
-        found = dataclasses.replace(self, fields=tuple(fields))
+        return self._with(fields=tuple(fields))
+
+    def with_layers(self, layers: Widths) -> Problem:
+        """Return the problem with layers."""
+        return self._with(layers=layers)
+
+    def _with(self, **changed: Any) -> Problem:
+        found = dataclasses.replace(self, **changed)
         object.__setattr__(found, "computed_from", self.computed_from)  # numbers do not tell
         return found
 

@@ -25,6 +25,7 @@ class Residual:
     deviation of a measurement. huber: a threshold h in units of the source's noise beyond which a
     row counts less: its square is Huber's loss, r^2 up to there and 2*h*|r| - h^2 beyond. nodes: a
     row is the sum over so many points that follow each other, as an integral is; then it is whole.
+    scale: what the difference is multiplied by, a function of the place alone.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Residual:
     factor: str | None = None
     huber: float | None = None
     nodes: int | None = None
+    scale: Term | None = None
 
     def __post_init__(self) -> None:
         if self.nodes is not None:
@@ -90,6 +92,8 @@ class Residual:
         found = self._difference(values)
         if self.factor is not None:
             found = found * values[Column(self.factor)]
+        if self.scale is not None:
+            found = found * self._rows(self.scale.evaluate(values, TENSOR_FUNCTIONS), values.n)
         if self.nodes is not None:
             found = found.reshape(-1, self.nodes).sum(dim=1)
         if self.huber is None:

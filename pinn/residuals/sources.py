@@ -17,11 +17,12 @@ from pinn.files import Columns
 from pinn.geometry import Part, Piece, Shape, check_inside, check_value, shown_point
 from pinn.geometry.located import located
 from pinn.geometry.unit_cube import draw, kept_share, probes
-from pinn.sampling import LATTICES, Points, Sampling
+from pinn.sampling import LATTICES, Layers, Points, Sampling
 from pinn.schema.errors import refuse
 
 # Points of the user's own may be off the boundary by so much, as a share of the domain's size.
 _ON_BOUNDARY = 1e-6
+_NONE = Layers(())
 
 
 class Source(ABC):
@@ -61,9 +62,13 @@ class Source(ABC):
 
 @dataclass(frozen=True)
 class Interior(Source):
-    """The inside of a domain, where equations hold; TypeError for a shape that has no hash."""
+    """The inside of a domain, where equations hold; TypeError for a shape that has no hash.
+
+    layers: those in which points lie closer.
+    """
 
     domain: Shape
+    layers: Layers = _NONE
 
     def __post_init__(self) -> None:
         check_value(self.domain)
@@ -80,7 +85,8 @@ class Interior(Source):
                 f"along each of {int(math.log2(sampling.interior))} coordinates at most, and this "
                 f"domain has {d}; take latin-hypercube or sobol", "sampling", "method",
             )
-        return Points(self.domain.sample_interior(sampling.interior, sampling.sampler, rng))
+        points = self.domain.sample_interior(sampling.interior, sampling.sampler, rng)
+        return self.layers.spread(Points(points), self.domain.coordinates, self.held)
 
     def own(self, given: Columns) -> Points:
         return _inside(self.domain, given)
@@ -132,9 +138,10 @@ class Within(Source):
 
 @dataclass(frozen=True)
 class Start(Source):
-    """The start of time."""
+    """The start of time; layers: those in which points lie closer."""
 
     domain: Shape
+    layers: Layers = _NONE
 
     def count(self, sampling: Sampling) -> int | None:
         return sampling.initial if len(self.domain.coordinates) > 1 else None
@@ -147,7 +154,8 @@ class Start(Source):
         return (str(self.domain.time),)
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        return Points(self.domain.sample_initial(sampling.initial, sampling.sampler, rng))
+        points = self.domain.sample_initial(sampling.initial, sampling.sampler, rng)
+        return self.layers.spread(Points(points), self.domain.coordinates, self.held)
 
 
 @dataclass(frozen=True)
@@ -155,6 +163,7 @@ class End(Source):
     """The end of time, with as many points as its start."""
 
     domain: Shape
+    layers: Layers = _NONE
 
     def count(self, sampling: Sampling) -> int | None:
         return sampling.initial if len(self.domain.coordinates) > 1 else None
@@ -167,7 +176,8 @@ class End(Source):
         return (str(self.domain.time),)
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
-        return Points(self.domain.sample_final(sampling.initial, sampling.sampler, rng))
+        points = self.domain.sample_final(sampling.initial, sampling.sampler, rng)
+        return self.layers.spread(Points(points), self.domain.coordinates, self.held)
 
 
 @dataclass(frozen=True)
@@ -335,12 +345,13 @@ class Boundary(Source):
     """Some parts of the boundary, with points shared among them by their measure.
 
     parts: of `domain.select`. normals: attach the outward unit normal, a column normal_X for each
-    space coordinate X.
+    space coordinate X. layers: those in which points lie closer.
     """
 
     domain: Shape
     parts: tuple[Part, ...]
     normals: bool = False
+    layers: Layers = _NONE
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -384,7 +395,8 @@ class Boundary(Source):
             self.parts, sampling.boundary, sampling.sampler, rng
         )
         columns = zip(self.columns, normals.T, strict=True) if self.normals else ()
-        return Points(points, dict(columns))
+        found = Points(points, dict(columns))
+        return self.layers.spread(found, self.domain.coordinates, self.held)
 
 
 def _inside(domain: Shape, given: Columns, fixed: Mapping[str, float] | None = None) -> Points:

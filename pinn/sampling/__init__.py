@@ -3,6 +3,7 @@
 from pinn.sampling.adaptive import ADAPTIVE, RETAINING, Draw, even
 from pinn.sampling.block import BlockSampling
 from pinn.sampling.density import Density, thinned
+from pinn.sampling.layers import Layer, Layers, Widths
 from pinn.sampling.methods import (
     LATTICES,
     METHODS,
@@ -36,8 +37,11 @@ __all__ = [
     "BlockSampling",
     "Density",
     "Draw",
+    "Layer",
+    "Layers",
     "Points",
     "Sampling",
+    "Widths",
     "chebyshev",
     "gauss_legendre",
     "grid",

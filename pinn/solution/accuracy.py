@@ -27,15 +27,16 @@ class TestSet:
     A table is compared with at its own points. For all else, up to four coordinates the points are
     those of an even grid, with the bounds in it, that lie in the domain; beyond that, and where a
     domain fills next to nothing of its bounding box, they are uniform random points. A problem with
-    families has them at a few values of these, from bound to bound. Those that coincide with a
-    training point are left out. Raises ValueError where the reference is not finite.
+    families has them at a few values of these, from bound to bound; in layers they lie closer.
+    Those that coincide with a training point are left out. Raises ValueError where the reference is
+    not finite.
     """
 
     __test__ = False  # the name is no reason for pytest to collect it
 
     def __init__(self, problem: Problem, training_points: Iterable[np.ndarray]) -> None:
         self._names = problem.domain.coordinates
-        points = test_points(problem.domain)
+        points = test_points(problem.domain, problem.walls)
         seen = {row.tobytes() for array in training_points for row in np.ascontiguousarray(array)}
         fresh = [row.tobytes() not in seen for row in points]
         self.points = points[fresh]

@@ -29,6 +29,9 @@ from pinn.equations.values import Values
 from pinn.expressions import Expression, ExpressionError, nodes
 from pinn.expressions.algebra import divide, literal, number
 from pinn.geometry import Box, Interval, Shape, Time
+from pinn.sampling import Layers
+
+_NONE = Layers(())
 
 
 class Bounds(Protocol):
@@ -48,7 +51,7 @@ class Ansatz:
     unknown -> what holds exactly, face by face; points: the same at points. scope: the names of the
     problem, those of domain, constants and parameters where left out; what a condition asks of its
     other unknowns is left to their ansatz. bounds: of values that a map behind the formula keeps
-    inside of them; the formula is then that of the raw numbers.
+    inside of them; the formula is then that of the raw numbers. layers: see Problem.
 
     Raises ValueError, naming the conditions, for what cannot hold exactly: slopes on a domain that
     is no box, or beside other parts; u_t(0) without u(0); a value with a trainable parameter in it;
@@ -65,9 +68,11 @@ class Ansatz:
         parameters: Iterable[str] = (),
         scope: Scope | None = None,
         bounds: Bounds | None = None,
+        layers: Layers = _NONE,
     ) -> None:
         self.domain = domain
         self.bounds = bounds
+        self._layers = layers
         self.unknowns = tuple(unknowns)
         self._constants = dict(constants)
         self._functions = Functions(self._constants)
@@ -124,12 +129,13 @@ class Ansatz:
         parameters: Iterable[str] = (),
         scope: Scope | None = None,
         bounds: Bounds | None = None,
+        layers: Layers = _NONE,
     ) -> Ansatz | None:
         """Return the ansatz of a problem's hard conditions, or None where no condition is hard."""
         conditions = tuple(conditions)
         if not any(condition.hard for condition in conditions):
             return None
-        return cls(domain, unknowns, conditions, constants, parameters, scope, bounds)
+        return cls(domain, unknowns, conditions, constants, parameters, scope, bounds, layers)
 
     def __str__(self) -> str:
         return "\n".join(f"{unknown} = {tree}" for unknown, tree in self.formulas.items())
@@ -302,7 +308,9 @@ class Ansatz:
     def _formula(self, unknown: str) -> Expression:
         data = self.data[unknown]
         points = self.points[unknown]
-        tree = formula(self.domain, data, points, self._held, self._scope.resolve)
+        tree = formula(
+            self.domain, data, points, self._held, self._scope.resolve, self._layers
+        )
         found = nodes(tree)
         if len(found) > MAX_NODES:
             names = ", ".join(dict.fromkeys(item.condition for item in [*data, *points]))

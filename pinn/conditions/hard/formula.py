@@ -31,8 +31,9 @@ from pinn.conditions.hard.trees import Given, Network, powered
 from pinn.conditions.hard.walls import vanishing_on, wall_formula
 from pinn.equations.leaves import Coordinate
 from pinn.expressions import Binary, Call, Expression, Number, Unary, nodes
-from pinn.expressions.algebra import add, divide, literal, multiply, number, subtract
+from pinn.expressions.algebra import add, divide, literal, multiply, negate, number, subtract
 from pinn.geometry import Shape
+from pinn.sampling import Layers
 
 # Beyond this, evaluating A costs more than a network.
 MAX_NODES = 4000
@@ -49,21 +50,24 @@ def formula(
     points: Sequence[Pinned],
     held: Held,
     resolve: Callable[[Expression], Expression],
+    layers: Layers,
 ) -> Expression:
     """Return the tree of u = A + B*N, of at most MAX_NODES nodes where one can be found.
 
-    resolve: gives the names of a tree their meaning.
+    resolve: gives the names of a tree their meaning. layers: in those along a face with values B
+    rises to 1, so that N is of size one in them too.
     """
-    tree = _on_faces(domain, data, held, resolve) if data else Network()
+    tree = _on_faces(domain, data, held, resolve, layers) if data else Network()
     if not points:
         return tree
-    vanishing = _with_slopes(domain, data, len(points), resolve)
+    vanishing = _with_slopes(domain, data, len(points), resolve, layers)
     return with_points(domain, tree, points, vanishing, data, held)
 
 
 def _on_faces(
-    domain: Shape, data: Sequence[Data], held: Held, resolve: Callable[[Expression], Expression]
-) -> Expression:
+    domain: Shape, data: Sequence[Data], held: Held, resolve: Callable[[Expression], Expression],
+    layers: Layers,
+) -> Expression:  # fmt: skip
     """Return the tree with the data of faces and walls."""
     if has_walls(data):
         walls = [item for item in data if domain.time not in item.face.fixed]
@@ -77,7 +81,7 @@ def _on_faces(
         first, *others = rest
         return first.homogeneous(lambda more: network({**place, **more}, tuple(others)))
 
-    inside = multiply(_vanishing(domain, data), network({}))
+    inside = multiply(_vanishing(domain, data, layers), network({}))
     return add(_interpolant(domain, data, held), inside)
 
 
@@ -86,6 +90,7 @@ def _with_slopes(
     data: Sequence[Data],
     count: int,
     resolve: Callable[[Expression], Expression],
+    layers: Layers,
 ) -> Expression:
     """Return what vanishes wherever data are held, and its slope where slopes are, for points.
 
@@ -96,7 +101,7 @@ def _with_slopes(
         return multiply(
             vanishing_on(domain, walls, resolve), _start(domain, data).vanishing()
         )
-    tree = _vanishing(domain, data)
+    tree = _vanishing(domain, data, layers)
     for edge in _edges(domain, data):
         tree = multiply(tree, edge.vanishing(constants=count == 1))
     return tree
@@ -215,13 +220,16 @@ def _smooth_node(node: Expression, functions: bool) -> bool:
     return False
 
 
-def _vanishing(domain: Shape, data: Sequence[Data]) -> Expression:
+def _vanishing(domain: Shape, data: Sequence[Data], layers: Layers) -> Expression:
     """Return B.
 
     A product of d factors 4 s (1 - s) has a root mean square of (8/15)^(d/2) on the cube. It is
-    brought to that of one factor, so that N has to be of size one in ten coordinates too.
+    brought to that of one factor, so that N has to be of size one in ten coordinates too. In a
+    layer of width w a factor is 1 - exp(-d/w), with the smallest w.
     """
     scale, pairs = 1.0, 0
+    widest_first = sorted(layers, key=lambda one: -one.width)
+    widths = {(one.coordinate, one.side): one.width for one in widest_first}  # the thinnest counts
     factors: list[Expression] = []
     singular: list[Expression] = []
     for coordinate, (low, high) in domain.bounds.items():
@@ -230,13 +238,17 @@ def _vanishing(domain: Shape, data: Sequence[Data]) -> Expression:
         sides = {
             item.face.side: item.power for item in data if item.face.coordinate == coordinate
         }
-        if set(sides) == {"low", "high"} and set(sides.values()) == {1.0}:
+        thin = {side for side in sides if (coordinate, side) in widths}
+        if set(sides) == {"low", "high"} and set(sides.values()) == {1.0} and not thin:
             scale *= 4
             pairs += 1
         x = Coordinate(coordinate)
         for side, power in sides.items():
             distance = subtract(x, number(low)) if side == "low" else subtract(number(high), x)
-            if power == 1:
+            if power == 1 and side in thin:
+                lengths = divide(distance, number(widths[coordinate, side]))
+                factors.append(subtract(Number(1), Call("exp", (negate(lengths),))))
+            elif power == 1:
                 scale /= high - low
                 factors.append(distance)
             else:

@@ -47,9 +47,9 @@ def test_nothing_is_gone_through(asked):
 
 
 def test_what_is_chosen_says_so():
-    asked = experiment(model=pinn.AutoModel())
+    asked = experiment("-eps*u_xx + u*u_x - 1", model=pinn.AutoModel())
     found = pinn.check(asked.problem, pinn.AutoModel())
-    assert found.continuation["eps"][0] == pytest.approx(0.1)
+    assert found.continuation["eps"][0] == pytest.approx(0.1, rel=0.1)
     assert [said.split(":")[0] for said in found.decided][-2:] == ["model", "continuation"]
 
 
@@ -64,3 +64,17 @@ def test_what_is_given_is_left_as_it_is(given):
 def test_what_features_resolve_needs_none():
     thick = experiment("-eps*u_xx + u - 1", 1.0, model=pinn.AutoModel())
     assert not pinn.check(thick.problem, pinn.AutoModel()).continuation
+
+
+def test_layers_along_walls_that_a_network_sees_need_none():
+    asked = experiment(model=pinn.AutoModel())
+    found = pinn.check(asked.problem, pinn.AutoModel())
+    assert found.decided[0].startswith("layers: exp(-d/0.0001) at x = 1")
+    assert not found.continuation
+
+
+def test_there_are_eight_values_at_most():
+    found, _ = eased(experiment(eps=1e-12))
+    values = np.array(found.continuation["eps"])
+    assert values.size == 8
+    np.testing.assert_allclose(values[1:] / values[:-1], 10 ** (-11 / 8), rtol=1e-2)

@@ -21,7 +21,7 @@ def steady(equation, constants, low=0.0, high=1.0, **given):
     ("eps**2*u_xx - u + 1", {"eps": 1e-3}, (1e-3, "eps", 1.0)),
     ("eps*u_xx - 4*u + 1", {"eps": 4e-6}, (1e-3, "eps", 0.5)),
     ("EI*u_xxxx - u_xx + 1", {"EI": 1e-6}, (1e-3, "EI", 0.5)),
-    ("eps*u_xxx + u_x - x", {"eps": 1e-4}, (1e-2, "eps", 0.5)),
+    ("eps*u_xxx + u - x", {"eps": 1e-6}, (1e-2, "eps", 1 / 3)),
 ])  # fmt: skip
 def test_a_layer_is_where_the_highest_term_balances_a_lower_one(equation, constants, expected):
     found = thinnest(steady(equation, constants))
@@ -73,14 +73,15 @@ def test_a_constant_that_cannot_be_larger_is_left_alone(value):
 
 def test_what_is_unsolved_is_told_of_it():
     large = {"e": 0.5}
-    by_number = thinnest(steady("1e-3*u_xx - u_x", {}))
-    assert "0.001 of the domain; write the small factor as a constant" in unsolved(
-        large, False, by_number
-    )
-    by_constant = thinnest(steady("eps*u_xx - u_x", {"eps": 1e-3}))
-    assert "thicker layers (here they are 0.001 of the domain) or" in unsolved(
-        large, False, by_constant
-    )
+    linear = steady("1e-3*u_xx - u_x", {})
+    told = "the problem states (here they are 0.001 of the domain: layers={'x': [None, 0.001]})"
+    assert told in unsolved(large, False, linear)
+    stated = steady("1e-3*u_xx - u_x", {}, layers={"x": [1e-3, None]})
+    told = "0.001 of the domain; write the small factor as a constant"
+    assert told in unsolved(large, False, stated)
+    by_constant = steady("eps*u_xx - u_x", {"eps": 1e-3}, layers={"x": [1e-3, None]})
+    told = "thicker layers (here they are 0.001 of the domain) or"
+    assert told in unsolved(large, False, by_constant)
     assert "from easier constants or" in unsolved(large)
 
 

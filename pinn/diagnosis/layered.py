@@ -1,0 +1,90 @@
+"""A run that knows of the layers of its problem: closer points, and a network that sees them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pinn.diagnosis.thin_layers import TOO_THIN, Balance, balances
+from pinn.models import AutoModel, Network
+from pinn.problem import Problem
+from pinn.problem.layers import has_walls
+from pinn.sampling import Layers, Widths
+from pinn.training.course import Decision
+from pinn.training.experiment import Experiment
+
+# Layers that are no thinner than this share of the domain are followed by any network.
+_WIDE = 1 / 25
+# A layer that is not so many times wider than another one is followed with it.
+_OTHER = 3.0
+
+
+def in_layers(
+    experiment: Experiment, fixed_model: bool = False
+) -> tuple[Experiment, tuple[Decision, ...]]:
+    """Return a run whose points and network know of layers along walls, and what was found.
+
+    Layers are those that a problem states, or where it states none, a trial chooses the model and
+    points are where they are by default, those that balances of its terms make: of a steady problem
+    without coefficients to find, families of problems and a continuation. A network to which
+    neither features nor embeddings are given sees exp(-distance/width) beside the coordinates.
+    fixed_model: whether the numbers to start from belong to the model as it is.
+    docs/decisions/0063.
+    """
+    decisions = ()
+    found = {} if experiment.problem.layers or fixed_model else _found(experiment)
+    if found:
+        experiment = replace(experiment, problem=experiment.problem.with_layers(found))
+        decisions = (_decided(experiment.problem.walls),)
+    model, layers = experiment.model, experiment.problem.walls
+    is_open = isinstance(model, Network) and not (model.features or model.embedding or fixed_model)
+    if layers and is_open:
+        seen = (*experiment.problem.domain.coordinates, *(one.profile for one in layers))
+        experiment = replace(experiment, model=replace(model, features=seen))
+    return experiment, decisions
+
+
+def _found(experiment: Experiment) -> Widths:
+    """Return the layers of a problem of which nothing is known that stands against them."""
+    problem, sampling, model = experiment.problem, experiment.sampling, experiment.model
+    if not isinstance(model, AutoModel) or model.features or model.embedding:
+        return {}
+    if problem.parameters or problem.fields or problem.families or experiment.continuation:
+        return {}
+    placed = any(block.points is not None or block.density for block in sampling.blocks.values())
+    if sampling.density is not None or placed:
+        return {}
+    return layers_of(problem)
+
+
+def layers_of(problem: Problem) -> Widths:
+    """Return the thin layers along walls that the balances of a problem's terms make."""
+    widths: dict[str, tuple[list[float], list[float]]] = {}
+    for one in sorted(balances(problem), key=lambda one: one.width):
+        if one.width > _thin(one) or not has_walls(problem.domain, one.coordinate):
+            continue
+        low, high = problem.domain.bounds[one.coordinate]
+        width = float(f"{one.width * (high - low):.3g}")
+        own = widths.setdefault(one.coordinate, ([], []))
+        for side, lies_there in zip(own, (one.at_low, one.at_high), strict=True):
+            if lies_there and not (side and width < _OTHER * side[-1]):
+                side.append(width)
+    return {
+        name: tuple(tuple(side) or None for side in sides) for name, sides in widths.items()
+    }  # fmt: skip
+
+
+def _thin(one: Balance) -> float:
+    """Return the share of the domain below which a layer is thin.
+
+    Where the solution has a part in it, it may lie anywhere.
+    """
+    return _WIDE if one.linear else TOO_THIN
+
+
+def _decided(layers: Layers) -> Decision:
+    walls = ", ".join(
+        f"exp(-d/{one.width:g}) at {one.coordinate} = {one.low if one.at_low else one.high:g}"
+        for one in layers
+    )
+    why = "the highest derivatives balance lower ones; points lie closer, and networks see them"
+    return Decision(0, f"layers: {walls}", why)

@@ -1,0 +1,74 @@
+"""Residuals of a problem whose solution changes fast along walls."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from pinn.checks import nearest
+from pinn.equations.leaves import parts_of
+from pinn.equations.scope import Scope
+from pinn.equations.term import Term
+from pinn.geometry import Shape
+from pinn.residuals import Boundary, End, Interior, Residual, Start
+from pinn.sampling import Layers, Widths
+from pinn.schema.errors import at, refuse
+
+
+def checked(given: Widths, domain: Shape) -> Layers:
+    """Return layers; ValueError, with its key, for a coordinate that has no walls."""
+    for name in given:
+        with at(name):
+            if name not in domain.space:
+                among = ", ".join(domain.space)
+                refuse(
+                    f"expected some of the coordinates of space, {among}, got {name!r}"
+                    f"{nearest(name, domain.space)}"
+                )
+            if not has_walls(domain, name):
+                refuse(
+                    f"expected a coordinate with two faces, along which layers can lie; {name!r} "
+                    "has none"
+                )
+    return Layers.of(given, domain.bounds)
+
+
+def has_walls(domain: Shape, name: str) -> bool:
+    """Return whether a coordinate runs from one face of a domain to another everywhere."""
+    faces = [part.fixed[name] for part in domain.parts if set(part.fixed) == {name}]
+    alone = any(factor.coordinates == (name,) for factor in domain.factors)
+    return alone and sorted(faces) == sorted(domain.bounds[name])
+
+
+def in_layers(residual: Residual, layers: Layers, scope: Scope | None = None) -> Residual:
+    """Return a residual whose points lie closer in layers.
+
+    scope: of the problem, for an equation, which then counts in layers by how long things are
+    there.
+    """
+    source = residual.source
+    if not layers or residual.whole or not isinstance(source, Interior | Boundary | Start | End):
+        return residual
+    found = dataclasses.replace(residual, source=dataclasses.replace(source, layers=layers))
+    text = None if scope is None else layers.factor(balancing_orders(residual, scope.space))
+    if text is None:
+        return found
+    return dataclasses.replace(found, scale=Term(residual.what, text, scope))
+
+
+def balancing_orders(residual: Residual, space: Sequence[str]) -> dict[str, int]:
+    """Return the order of the derivative in each coordinate next to the highest of an unknown.
+
+    In a layer these two balance: u_x and u_xx, u_xx and u_xxxx.
+    """
+    orders: dict[str, dict[str, set[int]]] = {name: {} for name in space}
+    for leaf in residual.leaves or ():
+        for names, _ in parts_of(leaf, space):
+            for name in space:
+                orders[name].setdefault(leaf.unknown, set()).add(names.count(name))
+    return {name: max(map(_next_to_highest, by.values()), default=0) for name, by in orders.items()}
+
+
+def _next_to_highest(orders: set[int]) -> int:
+    """Return the order that balances the highest one in a layer, 0 where there is none."""
+    return sorted(orders)[-2] if max(orders) > 1 < len(orders) else 0
