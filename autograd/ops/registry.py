@@ -629,8 +629,10 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
         else:
             with place:
                 result = op.forward(xp, *arrays, **attributes)
-    except ValueError as error:
-        if op.elementwise and op.broadcasts:
+    except Exception as error:
+        if modes.state.tracer is not None:
+            modes.state.tracer.fail_at(op, error)
+        if isinstance(error, ValueError) and op.elementwise and op.broadcasts:
             _check_broadcast(op, arrays, error)
         raise
     finally:

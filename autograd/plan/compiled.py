@@ -17,6 +17,7 @@ from typing import Any
 from .. import dtypes, modes
 from ..devices import CPU
 from ..nn.module import Module
+from ..ops.matrices.linalg import LinAlgError
 from ..tensor import Tensor
 from .forms import (
     PLAIN,
@@ -31,7 +32,7 @@ from .forms import (
     put_together,
     taken_apart,
 )  # fmt: skip
-from .reading import Surroundings
+from .reading import OF_ANY, OwnAttributes, Surroundings, own_attributes
 from .recorded import OfTensors, Recorded, keep
 from .surroundings import compiled_of, surroundings
 from .symbolic import NotAsTensors
@@ -54,15 +55,17 @@ def compile(  # noqa: A001 - the field's name
               tensors and lists, tuples (named ones too) and dicts of them, and returns the same. It
               is recorded once for each value of its other arguments and of the numbers and texts
               that it, and the functions, methods and layers that it calls, read from around
-              themselves, also in lists and tuples, as attributes (`self.weight`, an argument's too)
-              and as entries of dicts (`weights["wall"]`) that a text of theirs names. A float among
-              the arguments that changes, a weight say, is read at each call from then on, as
-              tensors are, where `fn` only adds, multiplies, divides and raises to powers with it;
-              pass others that change often as tensors. Tensors, arrays and other objects count by
-              which they are. What is written into a tensor is seen, and into an array of up to 8
-              KiB; into larger ones, or what is reached by a computed name, is not. What it does
-              besides (it prints, or counts its calls) happens when it is recorded, up to three
-              times, and not again.
+              themselves, also in lists, tuples and dicts and as attributes (`self.weight`, an
+              argument's too): those that a text of theirs names, or all where it computes names
+              (`getattr(self, name)`, `vars`, `astuple`); of a dict that is only asked for entries
+              that are named (`weights["wall"]`) these. A float among the arguments that changes, a
+              weight say, is read at each call from then on, as tensors are, where `fn` only adds,
+              multiplies, divides and raises to powers with it; pass others that change often as
+              tensors. Tensors, arrays and other objects count by which they are. What is written
+              into a tensor is seen, and into an array of up to 8 KiB; into larger ones, or what is
+              reached by `globals()[name]`, is not, nor are `repr(x)`, `id(x)` and `x.data_ptr()`
+              of an argument. What it does besides (it prints, or counts its calls) happens when it
+              is recorded, up to three times, and not again.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -78,9 +81,11 @@ def compile(  # noqa: A001 - the field's name
     A decorator as well: `@compile` or `@compile(points="x")`.
     Warns (RuntimeWarning) where it is recorded again and again for other numbers, of tensors and
     numbers that it writes into attributes, lists and dicts, where they stay as they are, and of
-    lists and dicts that it reads which are too long to be looked through at each call. Raises
-    TraceError for what a recording cannot hold (a branch on a value, random numbers, writing into
-    tensors of others, another thing at each call), MixesPoints (a ValueError) where a result cannot
+    lists and dicts that it reads which are too long to be looked through at each call, and of a
+    clock that it asks. Raises TraceError, also where `fn` catches it, for what a recording cannot
+    hold (a branch on a value, random numbers, what comes next of an iterator, writing into tensors
+    of others, another thing at each call, other numbers at the first call than later, a
+    factorisation that fails and is caught), MixesPoints (a ValueError) where a result cannot
     be computed in chunks, and TypeError for arrays, sets and the like among the arguments.
     """
     if fn is None:
@@ -88,6 +93,8 @@ def compile(  # noqa: A001 - the field's name
     return Compiled(fn, points, threads, executor)
 
 
+# What operations raise for some numbers and not for others.
+_OF_VALUES = (LinAlgError, ArithmeticError, IndexError)
 _OFTEN = 8  # recordings in a row for another value of the same, when it is said
 _NAMED = 3  # of what is not seen
 _MANY_DROPPED = 8  # recordings that were dropped, when their memory is asked for
@@ -295,6 +302,8 @@ class Compiled:
         taken = self._taken(given, recorded.read, instance)
         if any(t.__dispatch__ for t in taken.leaves):  # a part of a forward sweep
             return self.fn(*given.args, **given.kwargs)
+        if taken.points and taken.leaves[taken.points[0]]._data.shape[:1] == (0,):
+            return self._as_it_is(given)  # there is nothing to take shares of
         asked = taken.form, dtypes.get_default_dtype()
         with self._lock:
             around = recorded.around(asked, taken.roots)
@@ -308,7 +317,7 @@ class Compiled:
                 found = Recorded(
                     self._of_tensors(taken.form), taken.points, self._name, self._threads,
                     self._executor, numbers=tuple(taken.numbers), called=taken.called,
-                    around=around.tensors,
+                    around=around.tensors, moving=around.moving,
                 )  # fmt: skip
             if found is not None:
                 keep(recorded.known, key, found)
@@ -321,6 +330,8 @@ class Compiled:
             pass
         except Exception as error:
             is_replay = found.recordings == known > 0 and not isinstance(error, TraceError)
+            if is_replay and isinstance(error, _OF_VALUES):
+                return self._as_it_is(given)
             if is_replay or not taken.numbers:
                 raise
             looked_at = error.arguments if isinstance(error, NumberMatters) else ()
@@ -332,6 +343,10 @@ class Compiled:
                 written = self._leave_out_its_own(recorded, asked, around, taken.roots)
                 self._say_what_is_written(written)
             return result
+        return self._as_it_is(given)
+
+    def _as_it_is(self, given: inspect.BoundArguments) -> Any:
+        """Return what the function itself does; it may catch what an operation raises."""
         return self.fn(*given.args, **given.kwargs)
 
     def _taken(self, given: inspect.BoundArguments, read: Collection[str], instance: Any) -> _Taken:
@@ -343,6 +358,10 @@ class Compiled:
             form = self._form_of(name, value, taken, name in read, instance)
             parts.append((name, form))
             taken.called += [name] * (len(taken.leaves) - first)
+            for leaf in taken.leaves[first:]:
+                own = None if leaf.__dict__.keys() <= OF_ANY else own_attributes(leaf)
+                if own:
+                    taken.roots[f"{name} ({len(taken.roots)})"] = OwnAttributes(own)
             if name in self._points:
                 taken.points += [*range(first, len(taken.leaves)), *places_again(form)]
         taken.points = sorted(set(taken.points))
@@ -378,6 +397,7 @@ class Compiled:
 
     def _say_what_is_not_seen(self, around: Surroundings) -> None:
         """Warn, once, of what is too long to be looked into at each call."""
+        self._say_what_time_it_is(around)
         new = [name for name in around.unseen if name not in self._told]
         self._told |= set(new)
         if not new:
@@ -391,6 +411,18 @@ class Compiled:
             "argument, or make a tensor of it",
             RuntimeWarning, stacklevel=4,
         )  # fmt: skip
+
+    def _say_what_time_it_is(self, around: Surroundings) -> None:
+        """Warn, once, of a clock that is asked."""
+        new = [name for name in around.clocks if name not in self._told]
+        self._told |= set(new)
+        if new:
+            warnings.warn(
+                f"{self._name} asks {', '.join(new)} for the time, which happens while it is "
+                "recorded and not at its calls; take the time outside of it, and pass it as an "
+                "argument",
+                RuntimeWarning, stacklevel=5,
+            )  # fmt: skip
 
     def _say_what_is_written(self, names: list[str]) -> None:
         """Warn of tensors and numbers that the function writes somewhere."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 from ..tensor import Tensor
 from .symbolic import SymbolicFloat
 
+_DICTS = (dict, OrderedDict)
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _TENSOR, _NUMBER = "tensor", "number"  # the place of one in a form
 
@@ -143,7 +145,7 @@ def taken_apart(
     kind = type(value)
     if kind is list or kind is tuple or _is_named(kind):
         return kind, tuple([taken_apart(part, leaves, places, freeze) for part in value])
-    if kind is dict:
+    if kind in _DICTS:
         return kind, tuple([(k, taken_apart(v, leaves, places, freeze)) for k, v in value.items()])
     part = freeze(value)
     if isinstance(part, Read):
@@ -164,7 +166,7 @@ def places_again(form: Any) -> Iterator[int]:
     elif isinstance(form, tuple):
         kind, parts = form
         for part in parts:
-            yield from places_again(part[1] if kind is dict else part)
+            yield from places_again(part[1] if kind in _DICTS else part)
 
 
 def differ_in_floats(one: Any, other: Any) -> bool:
@@ -178,7 +180,7 @@ def _but_for_floats(form: Any) -> Any:
     if not isinstance(form, tuple):
         return form
     kind, parts = form
-    if kind is dict:
+    if kind in _DICTS:
         return kind, [(key, _but_for_floats(part)) for key, part in parts]
     return kind, [_but_for_floats(part) for part in parts]
 
@@ -204,7 +206,7 @@ def _put(
     if isinstance(form, _KEPT):
         return form.value
     kind, parts = form
-    if kind is dict:
-        return {key: _put(part, leaves, following) for key, part in parts}
+    if kind in _DICTS:
+        return kind((key, _put(part, leaves, following)) for key, part in parts)
     found = [_put(part, leaves, following) for part in parts]
     return kind._make(found) if _is_named(kind) else kind(found)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..tensor import Tensor
 from .forms import PLAIN, Frozen, Same
+from .moving import Moving
 
 _SHORT = 32  # entries of a dict up to which its keys are compared, not how many there are
 _SMALL = 1 << 13  # bytes of an array up to which its numbers are compared
@@ -89,13 +90,20 @@ Way = Callable[[Text, str, Any], str]
 class Surroundings:
     """Places that are read at each call, with what was found there; compared by its `named`.
 
-    unseen: what is too long to be looked into.
+    unseen: what is too long to be looked into. clocks: what is asked for the time. moving:
+    what gives another thing each time (moving.py).
     """
 
     def __init__(
-        self, steps: list[Step], places: list[Place], unseen: tuple[str, ...] = ()
+        self,
+        steps: list[Step],
+        places: list[Place],
+        unseen: tuple[str, ...] = (),
+        clocks: tuple[str, ...] = (),
+        moving: Moving | None = None,
     ) -> None:
-        self._steps, self._places, self.unseen = steps, places, unseen
+        self._steps, self._places, self.unseen, self.clocks = steps, places, unseen, clocks
+        self.moving = moving or Moving({})
         self.named: Named = tuple((p.name, p.key) for p in places if p.key is not None)
         self._hash = hash(self.named)
 
@@ -118,10 +126,10 @@ class Surroundings:
             if place.kind not in _LEAVES or _LEAVES[place.kind](place.expected, value):
                 continue
             found = leaf(place.name, value)
-            if found is None or found.kind != place.kind:
+            if found is None or found.kind != place.kind or own_attributes(value):
                 return None  # an object, or a function: there may be other places in it
             places[k] = found
-        return Surroundings(self._steps, places, self.unseen)
+        return Surroundings(self._steps, places, self.unseen, self.clocks, self.moving)
 
     @property
     def tensors(self) -> list[weakref.ref[Tensor]]:
@@ -283,8 +291,42 @@ def of_classes(
     return "".join(f"{held[kind]}[{name!r}], " for kind, name in pairs)
 
 
+def given_to(text: Text, value: str, which: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
+    names, absent = which
+    text.add(f"held = {value}.__dict__")
+    if absent:
+        text.require(f"held.keys().isdisjoint({text.constant(absent)})")
+    return _of("held", names, text)
+
+
+def of_context(text: Text, value: str, _: None) -> str:
+    return f"{value}.get({value}), "  # itself where it is not set
+
+
 def _of(holder: str, keys: Iterable[Hashable], text: Text) -> str:
     return "".join(f"{holder}[{text.constant(key)}], " for key in keys)
+
+
+# ---- attributes of tensors
+
+
+class OwnAttributes:
+    """The attributes that a user has given to an argument, looked through like an object."""
+
+    def __init__(self, held: dict[str, Any]) -> None:
+        vars(self).update(held)
+
+
+def own_attributes(value: Any) -> dict[str, Any]:
+    """Return the attributes that a user has given to a tensor; none of anything else."""
+    if not isinstance(value, Tensor) or value.__dict__.keys() <= OF_ANY:
+        return {}
+    return {name: held for name, held in value.__dict__.items() if not hasattr(Tensor, name)
+            and name not in OF_ANY}  # fmt: skip
+
+
+# What tensors have of themselves.
+OF_ANY = {"_version", "_data", *(name for name in vars(Tensor) if name[:1] == "_")}
 
 
 # ---- places in which nothing else is found

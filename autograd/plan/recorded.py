@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 import math
 import threading
 import warnings
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import modes
-from ..devices import CPU, copied, current, device_of, namespace_of, put
+from ..devices import CPU, copied, current, device_of, namespace_of, put, zeros
 from ..engine import grad
 from ..function import Function
 from ..graph import leaves_behind, nodes_behind
@@ -25,9 +26,11 @@ from ..tensor import Tensor, writes_to
 from .chunks import Chunked
 from .facts import Answers, Fact
 from .forms import Unfit, plain, put_together, taken_apart
+from .moving import Moving
 from .number_of_points import MixesPoints, check_chunk, check_repeats, difference
 from .over_points import Result, results_over_points
 from .program import Program
+from .reading import own_attributes
 from .symbolic import Arithmetic, NotAsTensors
 from .trace import NumberMatters, TraceError, trace
 
@@ -37,6 +40,7 @@ _MANY_NUMBERS = 16  # of points, each of which is tried
 _MOST_TRACED = 1 << 14  # points, to see whether many are treated as few are
 _OFTEN = 8  # recordings in a row for other shapes, when it is said
 _SLIGHTLY = 2.0**-20  # a change of a number, by which what is made of it in other ways is told
+_ROUNDED = 1024  # times the precision of a dtype, within which results count as the same
 OfTensors = Callable[[list[Tensor], Tensor], Any]
 """What is recorded: of the arguments, and the share of all points that is among them."""
 
@@ -56,7 +60,8 @@ class Recorded:
     positions of the arguments that have a row a point. joined: whether each result has, and is
     otherwise to be added up over chunks, () without points; None where that is yet to be found.
     numbers: the positions of the arguments that the function is given as floats. called: the names
-    of the arguments. around: tensors that it may ask for their shape, or read.
+    of the arguments. around: tensors that it may ask for their shape, or read. moving: random
+    generators and iterators that it reaches.
     """
 
     def __init__(
@@ -70,7 +75,9 @@ class Recorded:
         numbers: Sequence[int] = (),
         called: Sequence[str] = (),
         around: Sequence[weakref.ref[Tensor]] = (),
+        moving: Moving | None = None,
     ) -> None:
+        self.moving = moving or Moving({})
         self.fn, self.points, self.name, self.joined = fn, tuple(points), name, joined
         self.numbers, self.called, self.around = tuple(numbers), tuple(called), around
         self.threads, self.executor = threads, executor
@@ -94,15 +101,21 @@ class Recorded:
             self._asks_for[kinds] = self._asks_for.get(kinds, frozenset()) | found.arguments
             for k in self._asks_for[kinds]:
                 leaves[k].requires_grad_()
-            plan = self._plan_for(leaves)
+            plan = self._plan_for(leaves, found.first)
         if self.joined is None:  # products take gradients of what their seeds are no part of
             plan.check_apart(leaves)
         if numbers and not plan.arithmetic.holds(numbers):
             raise NotAsTensors
-        return put_together(plan.form, _Replay.apply(plan, *leaves, *plan.parameters))
+        outputs = _Replay.apply(plan, *leaves, *plan.parameters)
+        for k in plan.retained:
+            outputs[k].retain_grad()
+        return put_together(plan.form, outputs)
 
-    def _plan_for(self, leaves: list[Tensor]) -> Plan:
-        """Return the recording for the form of these arguments."""
+    def _plan_for(self, leaves: list[Tensor], first: _Trace | None = None) -> Plan:
+        """Return the recording for the form of these arguments.
+
+        first: what was recorded of the same call before, if it was.
+        """
         key = (modes.is_grad_enabled(), tuple(
             (t._data.shape[k in self.points :], t._data.dtype, type(t._data), t._requires_grad)
             for k, t in enumerate(leaves)
@@ -113,7 +126,7 @@ class Recorded:
             self._say_how_often(plan is None)
             self._say_how_often_renewed(plan is not None and not is_current)
             if not is_current:
-                plan = Plan(self, leaves)
+                plan = Plan(self, leaves, first)
                 self.recordings += 1
             keep(self._plans, key, plan)
         return plan
@@ -153,17 +166,21 @@ class Recorded:
 
 
 class _AsksForGradients(Exception):
-    """A function calls `requires_grad_` of arguments, which it is to be recorded with."""
+    """A function calls `requires_grad_` of arguments, which it is to be recorded with.
 
-    def __init__(self, arguments: set[int]) -> None:
-        self.arguments = arguments
+    first: what was recorded until then.
+    """
+
+    def __init__(self, arguments: set[int], first: _Trace) -> None:
+        self.arguments, self.first = arguments, first
 
 
 class _Trace(NamedTuple):
     """A recording of a whole call: its program, its results and the form around them.
 
-    outputs: the results, without what they were computed from. differentiable: which have a graph.
-    used: which arguments the results have a gradient in. behind: the leaves that they have one in.
+    outputs: the results, without what they were computed from. differentiable: which have a graph,
+    retained: the numbers of those that keep their gradients. used: of each result, which arguments
+    it has a gradient in. behind: the leaves that it has one in, by their ids.
     inner: the arguments in which it takes gradients itself. asked: all tensors in which it does.
     differentiated: the arguments of whose functions it takes gradients. facts: what it was told of
     tensors of others. made: its inputs and what was computed from them, arrays by their ids, as far
@@ -173,9 +190,10 @@ class _Trace(NamedTuple):
     program: Program
     outputs: list[Tensor]
     differentiable: list[bool]
+    retained: list[int]
     form: Hashable
-    used: tuple[bool, ...]
-    behind: list[Tensor]
+    used: list[tuple[bool, ...]]
+    behind: list[set[int]]
     inner: tuple[int, ...]
     asked: list[Tensor]
     differentiated: frozenset[int]
@@ -199,6 +217,29 @@ def _check_kept(name: str, read: list) -> None:
         )
 
 
+def _check_stand(name: str, before: Mapping[str, Hashable], now: Mapping[str, Hashable]) -> None:
+    """Raise TraceError where a function draws random numbers, or goes on with an iterator."""
+    moved = [one for one, stand in before.items() if now[one] != stand]
+    if moved:
+        raise TraceError(
+            f"{name} takes what comes next of {', '.join(moved)}, which is another thing at each "
+            "call and would be frozen as it was at the first. Take it outside of the function, and "
+            "pass it as an argument"
+        )
+
+
+def _check_first(name: str, first: _Trace, later: _Trace) -> None:
+    """Raise TraceError where a function returned something else at its first call than later."""
+    if first is later:
+        return
+    if first.form != later.form or not _are_close(first, later, _to_rounding):
+        raise TraceError(
+            f"{name} returns other numbers at its first call than at the following ones: it writes "
+            "something that it reads (a flag, a number, a reference that the first call keeps). "
+            "Call it once as it is before it is compiled, or write that outside of it"
+        )
+
+
 def _differs(one: _Trace, other: _Trace) -> str | None:
     """Return None where two recordings of the same call are alike, else what differs first."""
     found = difference(one.program, other.program)
@@ -208,22 +249,35 @@ def _differs(one: _Trace, other: _Trace) -> str | None:
 def _gives_the_same(one: _Trace, other: _Trace) -> bool:
     """Return whether two recordings have the same results and ways of gradients, to rounding."""
     return (
-        (one.form, one.used, len(one.behind)) == (other.form, other.used, len(other.behind))
-        and one.differentiable == other.differentiable
-        and all(map(_is_close, one.outputs, other.outputs))
+        (one.form, one.used, one.differentiable) == (other.form, other.used, other.differentiable)
+        and list(map(len, one.behind)) == list(map(len, other.behind))
+        and _are_close(one, other, _to_half_the_digits)
     )
 
 
-def _is_close(one: Tensor, other: Tensor) -> bool:
+def _to_half_the_digits(dtype: np.dtype) -> float:
+    return math.sqrt(np.finfo(dtype).eps)
+
+
+def _to_rounding(dtype: np.dtype) -> float:
+    return _ROUNDED * float(np.finfo(dtype).eps)
+
+
+def _are_close(one: _Trace, other: _Trace, allowed: Callable[[np.dtype], float]) -> bool:
+    """Return whether the results of two recordings are close, as shares of the largest number."""
+    pairs = zip(one.outputs, other.outputs, strict=False)
+    return all(_is_close(x._data, y._data, allowed) for x, y in pairs)
+
+
+def _is_close(one: Any, other: Any, allowed: Callable[[np.dtype], float]) -> bool:
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
-    x, y = put(one._data, CPU), put(other._data, CPU)
+    x, y = put(one, CPU), put(other, CPU)
     if x.dtype.kind not in "fc":
         return np.array_equal(x, y)
-    allowed = math.sqrt(np.finfo(x.dtype).eps)
     with np.errstate(all="ignore"):
-        scale = np.max(np.abs(y), initial=0.0, where=np.isfinite(y))
-        return bool(((np.abs(x - y) <= allowed * scale) | (x == y) | ((x != x) & (y != y))).all())
+        apart = allowed(x.dtype) * np.max(np.abs(y), initial=0.0, where=np.isfinite(y))
+        return bool(((np.abs(x - y) <= apart) | (x == y) | ((x != x) & (y != y))).all())
 
 
 class Plan:
@@ -231,17 +285,21 @@ class Plan:
 
     form: that of what it returns. parameters: the leaves that require gradients and are read
     besides the arguments. differentiable: whether each result belongs to a graph. used: whether
-    results have a gradient in each argument and parameter: not where it is read without grad mode.
-    arithmetic: what it computes of numbers alone. Raises NumberMatters for arguments that are
-    numbers and would be frozen, and NotAsTensors.
+    any result has a gradient in each argument and parameter: not where it is read without grad
+    mode. retained: the results that are asked to keep their gradients. arithmetic: what it computes
+    of numbers alone. Raises NumberMatters for arguments that are numbers and would be frozen, and
+    NotAsTensors.
     """
 
-    def __init__(self, recorded: Recorded, leaves: list[Tensor]) -> None:
-        self.recorded = recorded
+    def __init__(
+        self, recorded: Recorded, leaves: list[Tensor], first: _Trace | None = None
+    ) -> None:
+        self.recorded, self._first = recorded, first
         self.grad_mode = modes.is_grad_enabled()
         self._lock = threading.RLock()
         self._requires_grad = tuple(t._requires_grad for t in leaves)
         self._answers = [Answers(t) for t in leaves]
+        self._own = [own_attributes(t) for t in leaves]
         self._points = recorded.points
         # what is no row a point is copied to a place that stays, so that programs stay bound
         self._places = {k: _place_for(t) for k, t in enumerate(leaves) if k not in self._points}
@@ -250,6 +308,7 @@ class Plan:
         self._checked, self._numbers = 0, set[int]()  # up to so many points they are, and for these
         self._symbols: list[tuple[weakref.ref, frozenset[int]]] = []
         self._results = self._record(leaves)
+        self._first = None
         asked = [k for k, answers in enumerate(self._answers) if answers.were_asked_for]
         self._asked = [(k, self._answers[k]) for k in asked]
         kinds = ["rows" if one.joined else "sum" for one in self._results]
@@ -274,7 +333,7 @@ class Plan:
         kinds = [(t._data.shape, t._data.dtype.kind) for t in traced.outputs]
         self._is_number = kinds == [((), "f")]
         self._dtypes = [t._data.dtype for t in traced.outputs]
-        self.differentiable = traced.differentiable
+        self.differentiable, self.retained = traced.differentiable, traced.retained
         self._read(traced)
         return results
 
@@ -293,14 +352,23 @@ class Plan:
         asked = set(map(id, traced.asked))
         self._inner = traced.inner, [t for t in self.parameters if id(t) in asked]
         self._differentiated = traced.differentiated
-        behind = set(map(id, traced.behind))
-        self.used = (*traced.used, *(id(t) in behind for t in self.parameters))
+        self._used = [
+            (*used, *(id(t) in behind for t in self.parameters))
+            for used, behind in zip(traced.used, traced.behind, strict=True)
+        ]
+        self.used = self.used_by([True] * len(self._used))
         # of what the program reads it is seen that the memory is another
         read = set(map(id, known))
         others = (t for t in (one() for one in self.recorded.around) if id(t) not in read)
         asked_for = [Fact.of(t, ".shape and .dtype") for t in others if t is not None]
         self._facts = traced.facts + asked_for
         self._flags = [(weakref.ref(t), t._requires_grad) for t in known]
+
+    def used_by(self, chosen: Sequence[bool]) -> tuple[bool, ...]:
+        """Return in which arguments and parameters some of the results have a gradient."""
+        flags = zip(*itertools.compress(self._used, chosen), strict=True)
+        nothing = (False,) * (len(self._requires_grad) + len(self.parameters))
+        return tuple(map(any, flags)) or nothing
 
     def _check_many(self, tensors: Sequence[Tensor], points: int) -> None:
         """Check, of the first numbers of points and of more than ever, that they are as few are."""
@@ -405,30 +473,36 @@ class Plan:
             program, outputs = trace(fn, inputs)
         pairs = enumerate(zip(inputs, self._requires_grad, strict=True))
         turned_on = {k for k, (t, flag) in pairs if t._requires_grad and not flag}
-        if turned_on:
-            raise _AsksForGradients(turned_on)
-        behind = leaves_behind(t._edge() for t in outputs)
-        known, targets = set(map(id, behind)), set(map(id, asked))
-        return _Trace(
+        behind = [set(map(id, leaves_behind([t._edge()]))) for t in outputs]
+        targets = set(map(id, asked))
+        traced = _Trace(
             program, [Tensor(t._data) for t in outputs], [t._requires_grad for t in outputs],
-            *forms, tuple(id(t) in known for t in inputs), behind,
+            [k for k, t in enumerate(outputs) if t._retains_grad],
+            *forms, [tuple(id(t) in one for t in inputs) for one in behind], behind,
             tuple(k for k, t in enumerate(inputs) if id(t) in targets), asked,
             frozenset(k for k, t in enumerate(inputs) if id(t) in inside),
             [fact for fact in facts if fact.tensor() is not None], *made, *arithmetic,
         )  # fmt: skip
+        if turned_on:
+            raise _AsksForGradients(turned_on, traced)
+        return traced
 
     def _settled(self, leaves: list[Tensor]) -> _Trace:
         """Record a function that may make something at its first call, and nothing after that."""
-        first = self._trace(list(leaves))
-        second = self._trace(self._with_other_numbers(leaves), leaves)
-        kept = second.reads_of(first)
-        if _differs(first, second) is not None or kept:
-            first = self._trace(list(leaves))
-            _check_kept(self.recorded.name, first.reads_of(second))
-            check_repeats(self.recorded.name, _differs(second, first))
+        name, stand = self.recorded.name, self.recorded.moving.stand
+        first, stood = self._trace(list(leaves)), stand()
+        found, now = self._trace(self._with_other_numbers(leaves), leaves), stand()
+        if _differs(first, found) is not None or found.reads_of(first):
+            second, found = found, self._trace(list(leaves))
+            _check_kept(name, found.reads_of(second))
+            check_repeats(name, _differs(second, found))
+        else:
+            found = first
+        _check_first(name, self._first or first, found)
+        _check_stand(name, stood, now)
         self._check_that_none_is_kept()
-        self._check_floats(first, lambda plain: self._trace(list(leaves), plain=plain))
-        return first
+        self._check_floats(found, lambda plain: self._trace(list(leaves), plain=plain))
+        return found
 
     def _check_floats(self, traced: _Trace, record: Callable[[Collection[int]], _Trace]) -> None:
         """Raise NumberMatters for what is another thing with floats, as their type is asked for.
@@ -460,14 +534,18 @@ class Plan:
 
     def _settled_over_points(self, leaves: list[Tensor]) -> tuple[_Trace, list[Result]]:
         """Record such a function with few points, and tell what its results are of them."""
-        first = self._trace_few(leaves, _FEW)
-        second = self._trace_few(self._with_other_numbers(leaves), _FEW, leaves)
-        _check_kept(self.recorded.name, second.reads_of(first))  # it would be that of few points
+        name, stand = self.recorded.name, self.recorded.moving.stand
+        first, stood = self._trace_few(leaves, _FEW), stand()
+        second, now = self._trace_few(self._with_other_numbers(leaves), _FEW, leaves), stand()
+        _check_kept(name, second.reads_of(first))  # it would be that of few points
+        third = first
         if _differs(first, second) is not None:
-            first = self._trace_few(leaves, _FEW)
-            check_repeats(self.recorded.name, _differs(second, first))
+            third = self._trace_few(leaves, _FEW)
+            check_repeats(name, _differs(second, third))
+        _check_first(name, self._first or first, third)
+        _check_stand(name, stood, now)
         self._check_that_none_is_kept()
-        self._check_floats(first, lambda plain: self._trace_few(leaves, _FEW, plain=plain))
+        self._check_floats(third, lambda plain: self._trace_few(leaves, _FEW, plain=plain))
         self._probes, _ = self._probed(leaves, second)
         return second, results_over_points(*self._probes, len(self._points))
 
@@ -532,9 +610,10 @@ class Plan:
         floats: the numbers among the arguments that are given as such.
         """
         tensors: list[Tensor] = []
-        for leaf, answers in zip(leaves, self._answers, strict=True):
+        for leaf, answers, own in zip(leaves, self._answers, self._own, strict=True):
             modes.state.tracer.remember(leaf._data)
             modes.state.tracer.stand_in(leaf, answers)
+            leaf.__dict__.update(own)
         try:
             given = [(floats or {}).get(k, leaf) for k, leaf in enumerate(leaves)]
             form = taken_apart(self.recorded.fn(given, share), tensors, {}, plain)
@@ -660,6 +739,8 @@ class _Replay(Function):
         ctx.plan, ctx.wanted, ctx.written = plan, wanted, _written(tensors, plan)
         ctx.save_for_backward(*tensors)
         outputs = tuple(Tensor(array) for array in arrays)
+        if len(outputs) > 1:  # which are asked for tells where there is a gradient
+            ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(
             *(t for t, one in zip(outputs, plan.differentiable, strict=True) if not one)
         )
@@ -679,9 +760,18 @@ class _Replay(Function):
             ))  # fmt: skip
         _check_unwritten(plan, *ctx.written)
         count = len(tensors) - len(plan.parameters)
+        wanted = ctx.wanted
+        if any(g is None for g in grads):  # of some results, zeros are none of their gradients
+            wanted = tuple(map(and_, wanted, plan.used_by([g is not None for g in grads])))
+            if not any(wanted):
+                return (None,) * (1 + len(tensors))
+            grads = [
+                Tensor(zeros(*meta)) if g is None else g
+                for g, meta in zip(grads, ctx._node().output_metas, strict=True)
+            ]
         seeds = [g for g, one in zip(grads, plan.differentiable, strict=True) if one]
-        products = iter(plan.pulled(ctx.wanted)([*tensors[:count], *seeds]))
-        return (None, *(next(products) if one else None for one in ctx.wanted))
+        products = iter(plan.pulled(wanted)([*tensors[:count], *seeds]))
+        return (None, *(next(products) if one else None for one in wanted))
 
 
 def _written(tensors: Sequence[Tensor], plan: Plan) -> tuple[list, list]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import devices, modes
+from ..ops.matrices.linalg import LinAlgError
 from ..ops.registry import Op
 from ..saved import no_hooks
 from ..tensor import Tensor
@@ -20,6 +21,10 @@ from .symbolic import Arithmetic, NotAsTensors
 # The arguments of recordings, and what they have computed from their inputs, as far as it is still
 # there: arrays by their ids.
 _made: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+# Of which kinds the errors are that operations raise for some numbers and not for others.
+_OF_VALUES = (LinAlgError, np.linalg.LinAlgError, ArithmeticError)
 
 
 def is_made_while_recording(value: Any) -> bool:
@@ -66,6 +71,7 @@ class Tracer:
         self.shared: dict[int, Tensor] = {}  # by arrays that others have too, whose they are
         self.answers: dict[int, Answers] = {}  # by the ids of what stands for arguments
         self.facts: dict[tuple[int, str], Fact] = {}  # of tensors that were not made here
+        self.failure: TraceError | None = None  # the first, whoever catches it
         # arguments that are numbers which may be others at a replay (symbolic.py): what they are in
         # this call, at which of them the function looks, what it computes of them, what stands for
         # them and the results
@@ -203,7 +209,7 @@ class Tracer:
 
     def refuse(self, what: str) -> None:
         """Raise TraceError for a use of a value that a program cannot repeat."""
-        raise TraceError(
+        self._fail(
             f"{what} inside a recorded step: the value would be frozen as it is now. Use tensor "
             "operations (where, clamp, gather) instead, or run it without a recording: with "
             "`engine: eager` in a config, without autograd.compile in a script"
@@ -211,11 +217,27 @@ class Tracer:
 
     def refuse_write(self, what: str, remedy: str) -> None:
         """Raise TraceError for something that happens once, while recording, and never again."""
-        raise TraceError(
+        self._fail(
             f"{what} inside a recorded step would happen now and never at a replay. {remedy}, or "
             "run it without a recording: with `engine: eager` in a config, without "
             "autograd.compile in a script"
         )
+
+    def fail_at(self, op: Op, error: Exception) -> None:
+        """Hear that an operation has failed; a function that goes on then is not recorded."""
+        if self.failure is None and isinstance(error, _OF_VALUES):
+            self.failure = TraceError(
+                f"{op.name} failed inside a recorded step ({error}), and the function caught that: "
+                "whether it fails depends on numbers, and what it does then would be done at every "
+                "replay. Make what does not fail (add to the diagonal), or run it without a "
+                "recording: with `engine: eager` in a config, without autograd.compile in a script"
+            )
+            self.failure.__cause__ = error
+
+    def _fail(self, told: str) -> None:
+        error = TraceError(told)
+        self.failure = self.failure or error  # the function, or numpy, may go on nevertheless
+        raise error
 
 
 def trace(
@@ -247,6 +269,8 @@ def trace(
         raise
     finally:
         modes.state.tracer = None
+    if tracer.failure is not None:
+        raise tracer.failure
     if tracer.arithmetic.failed:
         raise NotAsTensors
     if tracer.looked_at:

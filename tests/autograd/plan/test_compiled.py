@@ -8,7 +8,7 @@ import itertools
 import pickle
 import re
 import weakref
-from collections import defaultdict, deque
+from collections import OrderedDict, defaultdict, deque
 from dataclasses import dataclass, field
 from enum import Enum
 from types import SimpleNamespace
@@ -1518,3 +1518,157 @@ def test_a_number_of_numpy_that_changes_is_told_once_by_its_name():
     with pytest.warns(RuntimeWarning, match="8 times in a row for another value of n;"):
         for n in np.arange(9):
             compiled(T.ones(3), n)
+
+
+def test_an_ordered_dict_is_given_and_comes_back_in_its_order():
+    parts = OrderedDict(a=T.ones(2, requires_grad=True), b=T.full((2,), 2.0, requires_grad=True))
+    compiled = T.compile(
+        lambda p, x: OrderedDict((k, (v * x).sum() * (j + 1)) for j, (k, v) in enumerate(p.items()))
+    )
+    for order in ("ab", "ba"):
+        parts.move_to_end(order[1])
+        found = compiled(parts, T.ones(2))
+        assert type(found) is OrderedDict and "".join(found) == order
+        slopes = T.autograd.grad(sum(found.values()), [parts[name] for name in order])
+        assert [one.tolist() for one in slopes] == [[1.0, 1.0], [2.0, 2.0]]
+
+
+# ---- the first call, and what fails
+
+
+def _flagged(kept):
+    if kept.first:
+        kept.first = False
+        return 10.0
+    return 1.0
+
+
+def _kept(kept):
+    kept.size = kept.size or 3.0
+    return kept.size
+
+
+def _annealed(kept):
+    gain, kept.gain = kept.gain, 1.0
+    return gain
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+@pytest.mark.parametrize("factor", [_flagged, _annealed])
+def test_a_first_call_that_gives_other_numbers_is_refused(factor, points):
+    kept = SimpleNamespace(first=True, gain=2.0)
+    compiled = T.compile(lambda x: (x * factor(kept)).sum(), points=points)
+    with pytest.raises(T.TraceError, match="returns other numbers at its first call"):
+        compiled(T.ones(50))
+    assert compiled(T.ones(50)).item() == 50.0  # as the eager run after its first call
+
+
+def test_a_first_call_that_asks_for_gradients_and_gives_other_numbers_is_refused():
+    kept = SimpleNamespace(first=True)
+
+    def slope(x):
+        x.requires_grad_()
+        return T.autograd.grad((x**2).sum() * _flagged(kept), x)[0]
+
+    with pytest.raises(T.TraceError, match="returns other numbers at its first call"):
+        T.compile(slope)(T.ones(2))
+    assert T.compile(slope)(T.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_a_first_call_that_only_keeps_what_it_reads_is_recorded():
+    kept = SimpleNamespace(size=None)
+    assert T.compile(lambda x: x * _kept(kept))(T.ones(2)).tolist() == [3.0, 3.0]
+
+
+def test_a_first_call_that_returns_something_else_is_refused():
+    kept = SimpleNamespace(first=True)
+    with pytest.raises(T.TraceError, match="returns other numbers at its first call"):
+        T.compile(lambda x: (x, _flagged(kept)))(T.ones(2))
+
+
+def _factor(a):
+    try:
+        return T.linalg.cholesky(a)
+    except T.linalg.LinAlgError:
+        return T.linalg.cholesky(a + 3.0 * T.eye(2, dtype=a.dtype))
+
+
+def test_a_failure_that_the_function_catches_is_refused_in_a_recording():
+    bad = T.tensor([[1.0, 2.0], [2.0, 1.0]], dtype=T.float64)
+    with pytest.raises(T.TraceError, match="linalg_cholesky failed inside a recorded step"):
+        T.compile(_factor)(bad)
+
+
+def test_a_failure_that_the_function_catches_later_is_as_in_the_eager_run():
+    good = T.eye(2, dtype=T.float64)
+    bad = T.tensor([[1.0, 2.0], [2.0, 1.0]], dtype=T.float64, requires_grad=True)
+    compiled = T.compile(_factor)
+    for _ in range(2):
+        assert compiled(good).tolist() == good.tolist()
+        compiled(good.detach().requires_grad_())
+        value = compiled(bad)
+        np.testing.assert_allclose(
+            (value @ value.T).detach(), bad.detach() + 3.0 * T.eye(2), rtol=1e-13
+        )
+        found, expected = (T.autograd.grad(f(bad).sum(), bad)[0] for f in (compiled, _factor))
+        assert found.tolist() == expected.tolist()
+
+
+def test_a_failure_that_nobody_catches_is_told_by_the_operation():
+    compiled = T.compile(lambda a: T.linalg.cholesky(a))
+    compiled(T.eye(2))
+    with pytest.raises(T.linalg.LinAlgError, match="not positive-definite"):
+        compiled(-T.eye(2))
+    with pytest.raises(T.linalg.LinAlgError, match="not positive-definite"):
+        T.compile(lambda a: T.linalg.cholesky(a))(-T.eye(2))
+
+
+def test_arguments_and_parameters_that_a_result_does_not_depend_on_have_no_gradient_in_it():
+    weight, bias = T.full((2,), 3.0, requires_grad=True), T.ones(2, requires_grad=True)
+
+    def parts(a, b):
+        return [a.sum(), (a**2 * b).sum(), (weight * b).sum(), bias.sum()]
+
+    compiled = T.compile(parts)
+    a, b = T.full((2,), 5.0, requires_grad=True), T.full((2,), 7.0, requires_grad=True)
+    leaves = [a, b, weight, bias]
+    for k in range(4):
+        found, expected = (
+            T.autograd.grad(f(a, b)[k], leaves, allow_unused=True) for f in (compiled, parts)
+        )
+        assert [g if g is None else g.tolist() for g in found] == [
+            g if g is None else g.tolist() for g in expected
+        ]
+    with pytest.raises(RuntimeError, match="not have been used in the graph"):
+        T.autograd.grad(compiled(a, b)[0], [a, b])
+    (first,) = T.autograd.grad(compiled(a, b)[1], a, create_graph=True)
+    assert T.autograd.grad(first.sum(), b)[0].tolist() == [10.0, 10.0]
+    found, expected = (T.autograd.grad(sum(f(a, b)), leaves) for f in (compiled, parts))
+    assert [g.tolist() for g in found] == [g.tolist() for g in expected]
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+def test_a_result_that_is_asked_to_keep_its_gradient_does(points):
+    weight = T.full((2,), 3.0, requires_grad=True)
+
+    def function(x):
+        y = x * weight
+        y.retain_grad()
+        return y, y.sum()
+
+    compiled = T.compile(function, points=points)
+    for _ in range(2):
+        y, _ = compiled(T.ones(7, 2))
+        (y**2).sum().backward()
+        assert y.retains_grad and y.grad.tolist() == [[6.0, 6.0]] * 7
+
+
+def test_what_no_points_at_all_give():
+    for function in (lambda x: T.ones(()) * 3, lambda x: x.sum(), lambda x: (x * 2, x.sum() * 2)):
+        compiled = T.compile(function, points="x")
+        for count in (0, 4, 0):
+            found, expected = compiled(T.ones(count, 2)), function(T.ones(count, 2))
+            pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [
+                (found, expected)
+            ]  # fmt: skip
+            assert all(one.tolist() == other.tolist() for one, other in pairs)

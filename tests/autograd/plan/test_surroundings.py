@@ -9,6 +9,7 @@ import types
 import weakref
 from array import array
 from collections import ChainMap, UserDict, UserList, deque
+from contextvars import ContextVar
 from fractions import Fraction
 
 import numpy as np
@@ -585,3 +586,113 @@ def test_an_installed_function_that_is_compiled_is_followed(installed):
     assert compiled(T.ones(3)).item() == 6.0
     package.GAIN = 5.0
     assert compiled(T.ones(3)).item() == 15.0
+
+
+def test_what_methods_of_the_librarys_objects_read_is_looked_at_again():
+    weight = T.ones(3, requires_grad=True)
+    optimizer = T.optim.SGD([weight], lr=1.0)
+    scheduler = T.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    around = T.compile(lambda x: x.sum() * scheduler.get_last_lr()[0])
+    given = T.compile(lambda x, s: x.sum() * s.get_last_lr()[0])
+    for rate in (1.0, 0.5, 0.25):
+        assert around(T.ones(3)).item() == given(T.ones(3), scheduler).item() == 3.0 * rate
+        optimizer.step()
+        scheduler.step()
+
+
+GAIN = 2.0
+
+
+class Gained(T.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3.0
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * GAIN
+
+
+def test_what_the_backward_of_a_custom_function_reads_is_looked_at_again(monkeypatch):
+    weight = T.ones(2, requires_grad=True)
+    compiled = T.compile(lambda x: Gained.apply(x * weight).sum())
+    for gain in (2.0, 5.0):
+        monkeypatch.setitem(globals(), "GAIN", gain)
+        assert T.autograd.grad(compiled(T.ones(2)), weight)[0].tolist() == [gain, gain]
+
+
+def test_a_context_variable_is_looked_at_again():
+    gain = ContextVar("gain", default=2.0)
+    compiled, x = T.compile(lambda x: x * gain.get()), T.ones(1)
+    assert compiled(x).item() == 2.0
+    token = gain.set(5.0)
+    assert compiled(x).item() == 5.0
+    gain.reset(token)
+    assert compiled(x).item() == 2.0
+
+
+def test_what_a_single_dispatch_holds_is_looked_at_again():
+    weights = {"wall": 3.0}
+
+    @functools.singledispatch
+    def scaled_by(kind, x):
+        return x
+
+    @scaled_by.register
+    def _(kind: int, x):
+        return x * weights["wall"]
+
+    compiled, x = T.compile(lambda x: scaled_by(1, x)), T.ones(1)
+    assert compiled(x).item() == 3.0
+    weights["wall"] = 4.0
+    assert compiled(x).item() == 4.0
+    scaled_by.register(int)(lambda kind, x: x * 7)
+    assert compiled(x).item() == 7.0
+
+
+def test_what_is_written_into_a_sparse_matrix_is_seen():
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix = sparse.csr_matrix(np.eye(2))
+    compiled = T.compile(lambda x: (T.tensor(matrix.toarray()) @ x).sum())
+    x = T.ones(2, dtype=T.float64)
+    assert compiled(x).item() == 2.0
+    matrix.data[0] = 5.0
+    assert compiled(x).item() == 6.0
+
+
+def test_attributes_that_a_user_gives_to_a_tensor_are_looked_at_again():
+    weight, flagged, x = T.ones(2, requires_grad=True), T.ones(2), T.ones(2)
+    weight.decay = 0.5
+
+    def loss(x):
+        rate = 3.0 if getattr(flagged, "is_wall", False) else 1.0
+        return rate * (x * weight).sum() + weight.decay * (weight**2).sum()
+
+    compiled = T.compile(loss)
+    assert compiled(x).item() == 3.0
+    weight.decay = 1.0
+    assert compiled(x).item() == 4.0
+    flagged.is_wall = True
+    assert compiled(x).item() == 8.0
+    flagged.is_wall = False
+    assert compiled(x).item() == 4.0
+
+
+@pytest.mark.parametrize("points", [(), "x"])
+def test_attributes_that_a_user_gives_to_an_argument_are_there(points):
+    def loss(x):
+        return ((x * x.gain) ** 2).sum() * (2.0 if getattr(x, "is_wall", False) else 1.0)
+
+    compiled = T.compile(loss, points=points)
+    x = T.ones(4, requires_grad=True)
+    for gain, is_wall in ((1.0, False), (3.0, False), (3.0, True)):
+        x.gain, x.is_wall = gain, is_wall
+        first, other = (T.autograd.grad(f(x), x, create_graph=True)[0] for f in (compiled, loss))
+        assert first.tolist() == other.tolist()
+        assert T.autograd.grad(first.sum(), x)[0].tolist() == [2 * gain**2 * (1 + is_wall)] * 4
+    known = len(compiled._recorded.known)
+    y = T.ones(4, requires_grad=True)
+    y.gain, y.is_wall = 3.0, True
+    assert compiled(y).item() == loss(y).item() and len(compiled._recorded.known) == known
+    with pytest.raises(AttributeError, match="gain"):
+        compiled(T.ones(4, requires_grad=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -394,3 +396,61 @@ def test_the_first_operation_that_is_not_finite_is_named():
     assert find_not_finite(program, [-np.abs(A)]) == "log"
     assert find_not_finite(program, [np.full((4, 3), np.inf)]) == "log"
     assert find_not_finite(program, [np.full((4, 3), 1e200)]) == "exp"
+
+
+# ---- what is caught by others
+
+
+def swallowed_by_numpy(x):
+    return [x * 2 if np.array_equal(x, A) else x]
+
+
+def swallowed_by_the_function(x):
+    with suppress(Exception):
+        return [x * float(x.sum())]
+    return [x]
+
+
+def swallowed_write(x):
+    try:
+        x.mul_(2)
+    except RuntimeError:
+        pass
+    return [x]
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (swallowed_by_numpy, "numpy.. of a Tensor inside a recorded step"),
+        (swallowed_by_the_function, "item.. of a Tensor inside a recorded step"),
+        (swallowed_write, "would happen now and never at a replay"),
+    ],
+)
+def test_a_refusal_that_is_caught_is_raised_at_the_end(function, said):
+    with pytest.raises(TraceError, match=said):
+        recorded(function, A)
+    assert modes.state.tracer is None
+
+
+def test_a_failure_of_shapes_may_be_caught():
+    def function(x, w):
+        try:
+            return [x @ w]
+        except RuntimeError:
+            return [x @ w.T]
+
+    np.testing.assert_allclose(replay(recorded(function, A, B), A, B)[0], A @ B.T)
+
+
+def test_an_operation_that_fails_for_these_numbers_may_not_be_caught():
+    def function(x):
+        try:
+            return [T.linalg.inv(x)]
+        except T.linalg.LinAlgError:
+            return [x]
+
+    with pytest.raises(TraceError, match="linalg_inv.* failed inside a recorded step"):
+        recorded(function, np.zeros((2, 2)))
+    with pytest.raises(T.linalg.LinAlgError):
+        recorded(lambda x: [T.linalg.inv(x)], np.zeros((2, 2)))
