@@ -31,6 +31,7 @@ from . import (
 )
 from .checkpoint import checkpoint
 from .devices import as_device as device
+from .devices import get_default_device, set_default_device
 from .dtypes import *
 from .engine import backward, grad
 from .func import vmap
@@ -109,6 +110,13 @@ from .random import (
 from .saved import saved_tensors_hooks
 from .serialization import load, save
 from .signature import publish, publish_methods
+from .switches import (
+    are_deterministic_algorithms_enabled,
+    get_float32_matmul_precision,
+    is_deterministic_algorithms_warn_only_enabled,
+    set_float32_matmul_precision,
+    use_deterministic_algorithms,
+)
 from .tensor import METHODS, Size, Tensor
 from .threads import get_num_threads, set_num_threads
 

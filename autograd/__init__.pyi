@@ -42,6 +42,8 @@ def tensor(data: Any, *, dtype: Any = ..., device: Any = ..., requires_grad: bui
 from .gradcheck import gradcheck as gradcheck
 from .checkpoint import checkpoint as checkpoint
 from .devices import as_device as device
+from .devices import get_default_device as get_default_device
+from .devices import set_default_device as set_default_device
 bool_: np.dtype[np.bool]
 complex128: np.dtype[np.complex128]
 complex64: np.dtype[np.complex64]
@@ -714,6 +716,11 @@ from .serialization.files import load as load
 from .serialization.files import save as save
 from .signature import publish as publish
 from .signature import publish_methods as publish_methods
+from .switches import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+from .switches import get_float32_matmul_precision as get_float32_matmul_precision
+from .switches import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
+from .switches import set_float32_matmul_precision as set_float32_matmul_precision
+from .switches import use_deterministic_algorithms as use_deterministic_algorithms
 from .tensor import Size as Size
 from .threads import get_num_threads as get_num_threads
 from .threads import set_num_threads as set_num_threads

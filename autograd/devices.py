@@ -262,13 +262,32 @@ def device_of(array: Any) -> Device:
     return CPU if index is None and owner is _NUMPY else Device(owner.type, index)
 
 
+_default = CPU
+
+
+def set_default_device(device: Any) -> None:
+    """Set the device of new tensors and parameters for which none is named; None: the host.
+
+    Raises DeviceError for unknown or unusable devices.
+    """
+    global _default
+    _default = CPU if device is None else as_device(device)
+
+
+def get_default_device() -> Device:
+    """Return the device of new tensors for which none is named."""
+    return _default
+
+
 def as_device(device: Any) -> Device:
-    """Return a Device from a Device, a text such as "cpu", "cuda", "cuda:0", or None (the host).
+    """Return a Device from a Device, a text such as "cpu", "cuda", "cuda:0", or None.
+
+    None is the host, or what `set_default_device` was given.
 
     Raises DeviceError for unknown or unusable devices.
     """
     if device is None:
-        return CPU
+        return _default
     if isinstance(device, Device):
         backend(device.type)
         return device

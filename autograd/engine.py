@@ -89,6 +89,8 @@ def grad(
     allow_unused: Literal[False] | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
+    *,
+    only_inputs: bool = True,
 ) -> tuple[Tensor, ...]: ...
 
 
@@ -102,6 +104,8 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
+    *,
+    only_inputs: bool = True,
 ) -> tuple[Tensor | None, ...]: ...
 
 
@@ -114,6 +118,8 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
+    *,
+    only_inputs: bool = True,
 ) -> tuple[Tensor | None, ...]:
     """Return the gradients of `outputs`, weighted by `grad_outputs`, for each of `inputs`.
 
@@ -123,9 +129,17 @@ def grad(
     allow_unused      give None for inputs that the outputs do not depend on (else RuntimeError).
     is_grads_batched  `grad_outputs` carry a leading batch dimension, and so do the results.
     materialize_grads give zeros instead of None (leaves that require grad with create_graph).
+    only_inputs       False is deprecated and changes nothing (FutureWarning); see `backward`.
     `.grad` of no tensor is changed.  A loop of grad(u[i], X) over N samples costs O(N^2); where
     u[i] depends on X[i] alone, one grad(u.sum(), X) gives the same in one sweep.
     """
+    if not only_inputs:
+        warnings.warn(
+            "grad: only_inputs=False is deprecated and ignored; to accumulate gradients of all "
+            "leaves call autograd.backward",
+            FutureWarning,
+            stacklevel=2,
+        )
     roots = _as_tuple(outputs, "outputs")
     wanted = _as_tuple(inputs, "inputs")
     if not wanted:

@@ -10,7 +10,7 @@ from .. import devices
 from ..ops.layout.index import _parts
 from ..ops.registry import REGISTRY
 from ..tensor import Tensor
-from .rules import Application, rule
+from .rules import Application, of_one_shape, rule
 
 _ALL = slice(None)
 
@@ -132,3 +132,17 @@ def _in_all_lines(index: Tensor, size: int) -> Tensor:
     index = REGISTRY["flat_position"](index, lengths=(size,), dims=(0,))  # counted from the front
     moved = REGISTRY["add"](index, Tensor(devices.put(starts, index.device)))
     return REGISTRY["reshape"](moved, shape=(examples * count,))
+
+
+@rule("weighted_read", "weighted_add", "weighted_match")
+def _weighted(call: Application) -> Tensor:
+    """Examples are further samples, of which each has its own places and weights."""
+    reshape = REGISTRY["reshape"]
+    whole = call.all_spread()
+    samples = whole[0]._data.shape[1]
+    merged = [reshape(x, shape=(call.size * samples, *x._data.shape[2:])) for x in whole]
+    found = call.done(*merged)
+    return reshape(found, shape=(call.size, samples, *found._data.shape[1:]))
+
+
+rule("around", "grid_shares", "grid_slopes")(of_one_shape)  # of each point by itself

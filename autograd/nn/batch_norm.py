@@ -24,6 +24,7 @@ class _WithStatistics(Module):
     """
 
     _dims: tuple[int, ...]  # how many dimensions an input may have
+    _since = {"num_batches_tracked": 2}
 
     def __init__(
         self,

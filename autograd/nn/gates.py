@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ops.creation.create import rand, zeros_like
-from ..ops.elementwise.activations import hardswish_op
+from ..ops.elementwise.activations import hardsigmoid_op, hardswish_op
 from ..ops.elementwise.piecewise import where
 from ..ops.elementwise.smooth import log, sigmoid, tanh
 from ..ops.layout.gather import scatter
@@ -26,7 +26,7 @@ def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
 
 def hardsigmoid(input: Tensor) -> Tensor:
     """Return input / 6 + 1/2 between 0 and 1, and these beyond."""
-    return where(input <= -3, 0.0, where(input >= 3, 1.0, input * (1 / 6) + 0.5))
+    return hardsigmoid_op(input)
 
 
 def hardswish(input: Tensor) -> Tensor:

@@ -81,6 +81,8 @@ class Module:
     _state_dict_hooks: Any = MappingProxyType({})
     _load_state_dict_pre_hooks: Any = MappingProxyType({})
     _load_state_dict_post_hooks: Any = MappingProxyType({})
+    # members of the state that modules of an older version in PyTorch's files lack
+    _since: Mapping[str, int] = MappingProxyType({})
 
     def __init__(self) -> None:
         self.__dict__["_parameters"] = {}
@@ -648,10 +650,14 @@ class Module:
             raise TypeError(f"expected state_dict to be dict-like, got {type(state_dict).__name__}")
         keys = IncompatibleKeys([], [])
         problems: list[str] = []
+        versions = getattr(state_dict, "_metadata", None) or {}
         state_dict = self._prepared(state_dict, strict, keys, problems)
         own = {name: (module, inner) for name, module, inner in self._state_items()}
         extra = self._extra_states()
-        keys.missing_keys.extend(name for name in (*own, *extra) if name not in state_dict)
+        keys.missing_keys.extend(
+            name for name in (*own, *extra)
+            if name not in state_dict and not self._came_later(name, own, versions)
+        )  # fmt: skip
         keys.unexpected_keys.extend(
             name for name in state_dict if name not in own and name not in extra
         )
@@ -689,6 +695,18 @@ class Module:
                 + (", or pass strict=False to skip names." if strict else ".")
             )
         return keys
+
+    @staticmethod
+    def _came_later(name: str, own: Mapping[str, tuple], versions: Mapping[str, Any]) -> bool:
+        """Return whether a saved module is so old, or so plain, that it may lack what has a name.
+
+        versions  of the modules by their prefixes, as PyTorch keeps them beside the tensors.
+        """
+        if name not in own:
+            return False
+        module, inner = own[name]
+        version = versions.get(name.removesuffix(inner).rstrip("."), {}).get("version")
+        return inner in module._since and (version is None or version < module._since[inner])
 
     def _prepared(
         self, state_dict: Mapping[str, Any], strict: bool, keys: IncompatibleKeys, problems: list

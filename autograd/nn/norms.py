@@ -13,6 +13,7 @@ from ..jets.jet import Jet
 from ..levels import levels_of
 from ..ops.elementwise.smooth import rsqrt
 from ..ops.layout.arrange import pad
+from ..ops.reductions.standardize import scaled, standardized
 from ..ops.registry import NoTaylorRule, refuse_mixed
 from ..tensor import Tensor
 
@@ -53,9 +54,8 @@ def layer_norm(
     """
     shape = tuple(normalized_shape)
     check_shapes("layer_norm", input, shape, ("weight", weight), ("bias", bias))
-    result = _standardized(input, tuple(range(-len(shape), 0)), eps)
-    result = result if weight is None else result * weight
-    return result if bias is None else result + bias
+    result, _, _ = standardized(input, tuple(range(-len(shape), 0)), eps)
+    return scaled(result, weight, bias, shape)
 
 
 def rms_norm(
@@ -76,12 +76,6 @@ def rms_norm(
     eps = float(np.finfo(input.dtype).eps) if eps is None else eps
     result = input * rsqrt((input * input).mean(axes, True) + eps)
     return result if weight is None else result * weight
-
-
-def _standardized(input: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
-    """Return `input` less its mean over some dimensions, by its deviation."""
-    centred = input - input.mean(axes, True)
-    return centred * rsqrt((centred * centred).mean(axes, True) + eps)
 
 
 # ---- over the numbers of a channel, which is a place of dimension 1
@@ -110,8 +104,7 @@ def _along_channels(numbers: Tensor, like: Tensor) -> Tensor:
 
 
 def _scaled(input: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    result = input if weight is None else input * _along_channels(weight, input)
-    return result if bias is None else result + _along_channels(bias, input)
+    return scaled(input, weight, bias, (1, input.shape[1], *(1,) * (input.ndim - 2)))
 
 
 def _with_statistics(
@@ -174,16 +167,9 @@ def batch_norm(
 def _by_channels(
     input: Tensor, axes: tuple[int, ...], weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, ...]:
-    """Return what is normalised over some dimensions and scaled, the mean and the variance.
-
-    Deviations are as few as channels, or samples times channels: the weight is taken into them.
-    """
-    mean = input.mean(axes, True)
-    centred = input - mean
-    variance = (centred * centred).mean(axes, True)
-    factor = rsqrt(variance + eps)
-    factor = factor if weight is None else factor * _along_channels(weight, input)
-    return _scaled(centred * factor, None, bias), mean, variance
+    """Return what is normalised over some dimensions and scaled, the mean and the variance."""
+    result, mean, variance = standardized(input, axes, eps)
+    return _scaled(result, weight, bias), mean, variance
 
 
 def _refuse_sweep(input: Tensor) -> None:
@@ -301,7 +287,7 @@ def group_norm(
             f"{list(input.shape)}; a group needs several numbers: take fewer groups"
         )
     size = math.prod(input.shape[1:]) // num_groups
-    groups = _standardized(input.reshape(samples, num_groups, size), (2,), eps)
+    groups, _, _ = standardized(input.reshape(samples, num_groups, size), (2,), eps)
     return _scaled(groups.reshape(input.shape), weight, bias)
 
 

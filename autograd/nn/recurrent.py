@@ -12,7 +12,8 @@ from ..ops.elementwise.activations import relu
 from ..ops.elementwise.smooth import sigmoid, tanh
 from ..ops.layout.join import cat, stack
 from ..ops.matrices.matmul import linear
-from ..ops.registry import refuse_mixed
+from ..ops.registry import are_plain, refuse_mixed
+from ..ops.special.gates import gru_op, lstm_op
 from ..tensor import Tensor
 from . import init
 from .dropout import dropout
@@ -36,7 +37,11 @@ def _relu_step(given: Tensor, state: _State, weight: Tensor, bias: Tensor | None
 def _lstm_step(given: Tensor, state: _State, weight: Tensor, bias: Tensor | None) -> _State:
     """Hochreiter and Schmidhuber 1997, with forget gates: input, forget, cell, output."""
     before, cell = state
-    enter, forget, new, leave = (given + linear(before, weight)).chunk(4, -1)
+    recurred = linear(before, weight)
+    if are_plain(given, recurred, cell):
+        after, cell, _ = lstm_op(given, recurred, cell)
+        return after, cell
+    enter, forget, new, leave = (given + recurred).chunk(4, -1)
     cell = sigmoid(forget) * cell + sigmoid(enter) * tanh(new)
     return sigmoid(leave) * tanh(cell), cell
 
@@ -45,8 +50,11 @@ def _gru_step(given: Tensor, state: _State, weight: Tensor, bias: Tensor | None)
     """Cho et al. 2014, with the reset gate after the product: reset, update, new."""
     (before,) = state
     hidden = before.shape[-1]
+    more = linear(before, weight, bias)
+    if are_plain(given, more, before):
+        return (gru_op(given, more, before)[0],)
     gates, entered = given.split((2 * hidden, hidden), -1)
-    more, recurred = linear(before, weight, bias).split((2 * hidden, hidden), -1)
+    more, recurred = more.split((2 * hidden, hidden), -1)
     reset, update = sigmoid(gates + more).chunk(2, -1)
     new = tanh(entered + reset * recurred)
     return (new + update * (before - new),)

@@ -173,7 +173,8 @@ class Op:
         self.taylor = "linear" if taylor is None and linear else taylor
         self.elementwise = elementwise or ufunc is not None
         self.ufunc = ufunc
-        # numpy's ufunc where the forward is nothing else: called on the host, it is a frame less
+        # what the host runs in place of the forward, with the attributes: numpy's ufunc where the
+        # forward is nothing else, which is a frame less; others are installed (plan/lanes/eager.py)
         self.on_host: Callable | None = getattr(forward, "on_host", None)
         self.commutative = commutative
         self.code = code
@@ -531,12 +532,24 @@ def move(tensor: Tensor, device: devices.Device) -> Tensor:
 
 def refuse_mixed(name: str, *args: Any) -> None:
     """Raise RuntimeError where Tensors differ in dtype: products do not promote, as in PyTorch."""
-    found = [str(a.dtype) for a in args if isinstance(a, Tensor)]
-    if len(set(found)) > 1:
+    kinds = [a.dtype for a in args if isinstance(a, Tensor)]
+    if any(kind != kinds[0] for kind in kinds[1:]):
+        found = [str(kind) for kind in kinds]
         raise RuntimeError(
             f"{name}: expected all inputs to have the same dtype, but got {' != '.join(found)}; "
             f"convert one of them, for example with .to(autograd.{found[0]})"
         )
+
+
+def are_plain(*tensors: Tensor) -> bool:
+    """Return whether operations on tensors are run one by one, on real numbers of their own.
+
+    They are not in recordings, under vmap and in derivatives in the coordinates; half precision and
+    complex numbers are no such numbers.
+    """
+    if modes.state.tracer is not None:
+        return False
+    return all(t.__dispatch__ is None and t._data.dtype.char in "fd" for t in tensors)
 
 
 def _promoted(op: Op, args: tuple) -> list:
@@ -623,7 +636,7 @@ def apply(op: Op, *args: Any, **attributes: Any) -> Any:
     before = quiet.SETTING.set(quiet.QUIET)
     try:
         if place is None and op.on_host is not None:
-            result = op.on_host(*arrays)
+            result = op.on_host(*arrays, **attributes)
         elif place is None:
             result = op.forward(xp, *arrays, **attributes)
         else:

@@ -146,12 +146,21 @@ def _tokens(text: str) -> Iterator[_Token]:
     yield _Token("end", "", len(text.rstrip()))
 
 
+# np.float64(0.5), as numpy shows a number since its version 2
+_NUMBER_OF_NUMPY = re.compile(r"(float|int)(16|32|64)")
+
+
 def _without_module(text: str, position: int) -> str | None:
     """Say how np.sin(pi*x) is written here, of the '.' at a position; None for anything else."""
     before, after = _MODULE.search(text[:position]), _NAME.match(text, position + 1)
     if before is None or after is None:
         return None
     called = after.group()
+    if _NUMBER_OF_NUMPY.fullmatch(called):
+        return (
+            f"{before.group()}.{called}(...) is how numpy shows a number of its own; write the "
+            'number: f"{float(a)}" in place of f"{a!r}"'
+        )
     name = next((one for one in (called, ALIASES.get(called)) if one in _KNOWN), None)
     if name is None:
         return None

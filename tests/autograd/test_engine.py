@@ -1293,3 +1293,12 @@ def test_batched_gradients_of_unused_inputs():
     assert result[1] is None
     result = T.grad(x * x, [x, unused], basis, is_grads_batched=True, materialize_grads=True)
     assert result[1].tolist() == [[0.0], [0.0]]
+
+
+def test_only_inputs_is_taken_and_changes_nothing():
+    x = T.tensor([3.0], requires_grad=True)
+    (slope,) = T.autograd.grad(outputs=x * x, inputs=x, create_graph=True, only_inputs=True)
+    assert slope.item() == 6 and slope.requires_grad
+    with pytest.warns(FutureWarning, match="only_inputs=False is deprecated and ignored"):
+        (slope,) = T.grad(x * x, x, only_inputs=False)
+    assert slope.item() == 6

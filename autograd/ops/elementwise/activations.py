@@ -17,6 +17,7 @@ from .piecewise import clamp_max, where, where_op
 from .select import chosen
 from .smooth import sigmoid_forward, sigmoid_op
 from .towers import Polynomial, Tower, times
+from .vector import function_of
 
 _LOG_2 = math.log(2)
 
@@ -117,12 +118,10 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 def _elu(xp: Any, x: Any, out: Any = None, *, alpha: float = 1.0, outer: float = 1.0) -> Any:
     # above 0 the exponential is that of 0, and leaves 0 to be added
     below = xp.minimum(x, 0, out=xp.empty_like(x))
-    xp.multiply(below, 0.5, out=below)
-    xp.tanh(below, out=below)
-    rest = xp.subtract(1, below, out=xp.empty_like(below))
-    xp.divide(below, rest, out=below)  # e**x - 1 = 2 t / (1 - t), t = tanh(x/2): expm1 is slower
-    xp.multiply(below, 2 * alpha * outer, out=below)
-    above = xp.maximum(x, 0, out=rest)
+    function_of(xp, "expm1")(below, out=below)
+    if alpha * outer != 1:
+        xp.multiply(below, alpha * outer, out=below)
+    above = xp.maximum(x, 0, out=xp.empty_like(x))
     if outer != 1:
         xp.multiply(above, outer, out=above)
     return xp.add(above, below, out=below if out is None else out)
@@ -130,7 +129,7 @@ def _elu(xp: Any, x: Any, out: Any = None, *, alpha: float = 1.0, outer: float =
 
 def _elu_slope(xp: Any, x: Any, out: Any = None, *, alpha: float, outer: float) -> Any:
     below = xp.minimum(x, 0, out=xp.empty_like(x))
-    xp.exp(below, out=below)
+    function_of(xp, "exp")(below, out=below)
     if alpha * outer != 1:
         xp.multiply(below, alpha * outer, out=below)
     return chosen(xp, x > 0, outer, below, out)
@@ -184,6 +183,35 @@ def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     return add_op(relu_op(x), mul_op(below, alpha))
 
 
+# ---- hardsigmoid: (x + 3) / 6 between -3 and 3, 0 below and 1 above
+
+
+between_op = Op(  # where x lies between -3 and 3, g times a number
+    "between",
+    lambda xp, g, x, out=None, *, scale=1.0: chosen(xp, xp.absolute(x) < 3, g * scale, 0, out),
+    {"g": lambda g, x, scale: between_op(g, x, scale=scale)},
+    elementwise=True,
+    taylor="linear",
+)
+
+
+def _hardsigmoid(xp: Any, x: Any, out: Any = None) -> Any:
+    result = xp.multiply(x, 1 / 6, out=xp.empty_like(x))
+    xp.add(result, 0.5, out=result)
+    xp.maximum(result, 0, out=result)
+    return xp.minimum(result, 1, out=result if out is None else out)
+
+
+hardsigmoid_op = Op(
+    "hardsigmoid",
+    _hardsigmoid,
+    {"x": lambda g, x: between_op(g, x, scale=1 / 6)},
+    dtype="float",
+    elementwise=True,
+    taylor="smooth",
+)
+
+
 # ---- hardswish: x (x + 3) / 6 between -3 and 3, 0 below and x above
 
 
@@ -202,15 +230,10 @@ def _hardswish_slope(xp: Any, x: Any, out: Any = None) -> Any:
     return chosen(xp, x >= 3, 1, slope, out)
 
 
-def _hardswish_curved(g: Tensor, x: Tensor) -> Tensor:
-    inside = REGISTRY["logical_and"](REGISTRY["gt"](x, -3), REGISTRY["lt"](x, 3))
-    return where_op(inside, mul_op(g, 1 / 3), 0)
-
-
 hardswish_slope_op = Op(
     "hardswish_slope",
     _hardswish_slope,
-    {"x": _hardswish_curved},
+    {"x": lambda g, x: between_op(g, x, scale=1 / 3)},
     elementwise=True,
     taylor="smooth",
 )
@@ -233,8 +256,8 @@ def _softplus(xp: Any, x: Any, out: Any = None) -> Any:
         out = xp.empty_like(x)
     xp.absolute(x, out=out)
     xp.negative(out, out=out)
-    xp.exp(out, out=out)
-    xp.log1p(out, out=out)
+    function_of(xp, "exp")(out, out=out)
+    function_of(xp, "log1p")(out, out=out)
     return xp.add(out, xp.maximum(x, 0), out=out)
 
 
@@ -430,7 +453,8 @@ _gelu_tanh_tower = Tower(
 def _gelu_tanh_seed(xp: Any, x: Any, out: Any = None) -> Any:
     inner = xp.multiply(x, x)
     inner = (inner * (_K * _C) + _C) * x
-    return xp.tanh(inner) if out is None else xp.tanh(inner, out=out)
+    tanh = function_of(xp, "tanh")
+    return tanh(inner) if out is None else tanh(inner, out=out)
 
 
 gelu_tanh_op = _gated(
@@ -449,7 +473,7 @@ def _normal_density(xp: Any, x: Any, out: Any = None) -> Any:
         out = xp.empty_like(x)
     xp.multiply(x, x, out=out)
     xp.multiply(out, -0.5, out=out)
-    xp.exp(out, out=out)
+    function_of(xp, "exp")(out, out=out)
     return xp.multiply(out, 1 / math.sqrt(2 * math.pi), out=out)
 
 

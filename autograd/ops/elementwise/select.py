@@ -24,13 +24,11 @@ def chosen(xp: Any, condition: Any, x: Any, y: Any, out: Any = None) -> Any:
         out[...] = result
         return out
     bits = np.dtype(f"i{kind.itemsize}")
-    mask = condition.astype(bits)
     target = None if out is None else out.view(bits)
     if _is_zero(x):
-        np.subtract(mask, 1, out=mask)
-        found = _joined(np.bitwise_and, mask, _bits(y, kind, bits), target)
-        return found.view(kind)
-    np.negative(mask, out=mask)
+        mask = _mask(np.logical_not(condition), bits)
+        return _joined(np.bitwise_and, mask, _bits(y, kind, bits), target).view(kind)
+    mask = _mask(condition, bits)
     if _is_zero(y):
         return _joined(np.bitwise_and, mask, _bits(x, kind, bits), target).view(kind)
     first, second = _bits(x, kind, bits), _bits(y, kind, bits)
@@ -47,6 +45,11 @@ def _common(x: Any, y: Any) -> np.dtype | None:
     (kind,) = kinds
     are_plain = all(type(value) in (int, float) for value in others)
     return kind if kind.kind == "f" and kind.itemsize <= 8 and are_plain else None
+
+
+def _mask(condition: np.ndarray, bits: np.dtype) -> np.ndarray:
+    """Return ones in all bits where a condition holds: -1, made in bytes, which are fewer."""
+    return np.negative(condition.view(np.int8)).astype(bits)
 
 
 def _is_zero(value: Any) -> bool:

@@ -2,48 +2,115 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ...devices import put
 from ...tensor import Tensor
 from ..elementwise.arithmetic import add, mul, sub
-from ..elementwise.compare import logical_and
 from ..elementwise.piecewise import clamp, floor, round
-from ..layout.gather import gather_op
-from ..layout.shape import expand, reshape_op
-from ..registry import cast, refuse_mixed
+from ..layout.arrange import flip
+from ..layout.join import cat
+from ..layout.shape import reshape_op
+from ..positions.weighted import weighted_read_op
+from ..registry import Op, refuse_mixed
 
 __all__ = ["grid_sample"]
 
 _PADDINGS = ("zeros", "border")
 _MODES = ("bilinear", "nearest")
-_INT64 = np.dtype(np.int64)
 
 
-def _located(coordinate: Tensor, size: int, corners: bool, border: bool) -> Tensor:
-    """Return coordinates in [-1, 1] as positions of elements, those beyond moved to the border."""
+def _located(grid: Tensor, sizes: np.ndarray, corners: bool, border: bool) -> Tensor:
+    """Return coordinates in [-1, 1] as positions of elements, those beyond moved to the border.
+
+    grid, sizes  of x and of y along the last dimension.
+    """
     if corners:
-        found = mul(add(coordinate, 1), (size - 1) / 2)
+        found = mul(add(grid, 1), _beside(grid, (sizes - 1) / 2))
     else:
-        found = sub(mul(add(coordinate, 1), size / 2), 0.5)
-    return clamp(found, 0, size - 1) if border else found
+        found = sub(mul(add(grid, 1), _beside(grid, sizes / 2)), 0.5)
+    return clamp(found, 0, _beside(grid, sizes - 1)) if border else found
 
 
-def _is_within(at: Tensor, size: int) -> Tensor:
-    return logical_and(at >= 0, at <= size - 1)
+def _beside(grid: Tensor, numbers: np.ndarray) -> Tensor:
+    """Return numbers in the dtype and on the device of the grid."""
+    return Tensor(put(numbers.astype(grid.dtype), grid.device))
 
 
-def _read(flat: Tensor, rows: Tensor, columns: Tensor, sizes: tuple[int, int]) -> Tensor:
-    """Return the elements (n, c, p) of images (n, c, h * w) at positions (n, p), 0 outside."""
-    height, width = sizes
-    inside = logical_and(_is_within(rows, height), _is_within(columns, width))
-    row, column = (
-        cast(clamp(at, 0, size - 1), _INT64) for at, size in ((rows, height), (columns, width))
-    )
-    places = add(mul(row, width), column)
-    n, points = places._data.shape
-    places = expand(reshape_op(places, shape=(n, 1, points)), (n, flat._data.shape[1], points))
-    found = gather_op(flat, places, dim=2)
-    return mul(found, reshape_op(cast(inside, flat.dtype), shape=(n, 1, points)))
+def _around(xp: Any, at: Any, *, height: int, width: int, corners: tuple) -> tuple:
+    """Return the row-major numbers of elements beside positions, and 1 where there is one, or 0.
+
+    at       (n, p, 2), whole numbers; (n, p, k) come out.
+    corners  k pairs: how far down, how far to the right.
+    """
+    column, row = at[..., 0], at[..., 1]
+    places, inside = [], []
+    for down, along in corners:
+        y, x = row + down, column + along
+        within = (y >= 0) & (y <= height - 1) & (x >= 0) & (x <= width - 1)
+        places.append(xp.where(within, y * width + x, 0))
+        inside.append(within)
+    return xp.stack(places, axis=-1).astype(np.int64), xp.stack(inside, axis=-1).astype(at.dtype)
+
+
+around_op = Op("around", _around, outputs=2)
+_HERE = ((0, 0),)
+_CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+# ---- what each of four elements around a position has of it: w = s_down s_along, 0 where none is
+
+
+def _shares(xp: Any, after: Any, inside: Any) -> Any:
+    x, y = after[..., 0], after[..., 1]
+    left, above = 1 - x, 1 - y
+    shares = xp.stack([above * left, above * x, y * left, y * x], axis=-1)
+    shares *= inside
+    return shares
+
+
+def _slopes(xp: Any, y: Any, after: Any, inside: Any) -> Any:
+    """Compute the sums of y dw over the four, by x and by y, (n, p, 2)."""
+    g = y * inside
+    x, y = after[..., 0], after[..., 1]
+    upper, lower = g[..., 1] - g[..., 0], g[..., 3] - g[..., 2]
+    left, right = g[..., 2] - g[..., 0], g[..., 3] - g[..., 1]
+    return xp.stack([upper * (1 - y) + lower * y, left * (1 - x) + right * x], axis=-1)
+
+
+def _tangent(v: Tensor, after: Tensor, inside: Tensor) -> Tensor:
+    """Return v_x dw/dx + v_y dw/dy of the four, (n, p, 4)."""
+    (x, y), (along, down) = ([t.narrow(-1, k, 1) for k in range(2)] for t in (after, v))
+    left, above = sub(1, x), sub(1, y)
+    upper, lower, before, behind = mul(along, above), mul(along, y), mul(down, left), mul(down, x)
+    four = [-add(upper, before), sub(upper, behind), sub(before, lower), add(lower, behind)]
+    return mul(cat(four, -1), inside)
+
+
+def _twist(v: Tensor, g: Tensor, inside: Tensor) -> Tensor:
+    """Return the gradient of what `_slopes` gives in the shares: d2w/dxdy is all there is."""
+    signs = _beside(g, np.array([1.0, -1.0, -1.0, 1.0]))
+    mixed = mul(mul(g, inside), signs).sum(-1, True)
+    return mul(mixed, flip(v, (-1,)))
+
+
+shares_op = Op(
+    "grid_shares",
+    _shares,
+    {"after": lambda g, after, inside: slopes_op(g, after, inside)},
+    taylor="nested",
+)
+slopes_op = Op(
+    "grid_slopes",
+    _slopes,
+    {
+        "y": lambda g, after, inside: _tangent(g, after, inside),
+        "after": lambda g, y, inside: _twist(g, y, inside),
+    },
+    taylor="nested",
+)
 
 
 def grid_sample(
@@ -88,20 +155,14 @@ def grid_sample(
     points = grid.shape[1] * grid.shape[2]
     flat = reshape_op(input, shape=(n, channels, height * width))
     pairs = reshape_op(grid, shape=(n, points, 2))
-    x, y = (
-        _located(pairs[..., k], size, bool(align_corners), padding_mode == "border")
-        for k, size in ((0, width), (1, height))
+    sizes, border = np.array([width, height], np.float64), padding_mode == "border"
+    at = _located(pairs, sizes, bool(align_corners), border)
+    nearest = mode == "nearest"
+    whole = round(at) if nearest else floor(at)
+    places, weights = around_op(
+        whole, height=height, width=width, corners=_HERE if nearest else _CORNERS
     )
-    if mode == "nearest":
-        result = _read(flat, round(y), round(x), (height, width))
-    else:
-        left, top = floor(x), floor(y)
-        right_share, lower_share = sub(x, left), sub(y, top)
-        result = None
-        for down, row_share in ((0, sub(1, lower_share)), (1, lower_share)):
-            for along, column_share in ((0, sub(1, right_share)), (1, right_share)):
-                found = _read(flat, add(top, down), add(left, along), (height, width))
-                share = reshape_op(mul(row_share, column_share), shape=(n, 1, points))
-                part = mul(found, share)
-                result = part if result is None else add(result, part)
+    if not nearest:
+        weights = shares_op(sub(at, whole), weights)
+    result = weighted_read_op(flat, places, weights)
     return reshape_op(result, shape=(n, channels, *grid.shape[1:3]))

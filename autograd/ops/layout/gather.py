@@ -84,7 +84,8 @@ def _scatter_multiply(xp: Any, x: Any, index: Any, src: Any, *, dim: int) -> Any
 
 def _index_add(xp: Any, x: Any, index: Any, source: Any, out: Any = None, *, dim: int) -> Any:
     result = x.copy()
-    add_at(xp, result, xp.take(numbered(xp, x.shape), index, axis=dim), source)
+    numbers = index if x.ndim == 1 else xp.take(numbered(xp, x.shape), index, axis=dim)
+    add_at(xp, result, numbers, source)
     return into(out, result)
 
 
@@ -180,12 +181,18 @@ def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> 
     return _shaped(gather_op(wide, places, dim=axis), index.shape)
 
 
-def _scattered(op: Op, x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
-    wide, axis, places = _along_checked(op.name, x, dim, index)
+def checked_scatter(
+    name: str, x: Tensor, dim: int, index: Tensor, src: Any
+) -> tuple[Tensor, int, Tensor, Any]:
+    """Return x, the axis, the index and the part of `src` it covers, of at least one dimension.
+
+    Raises RuntimeError for shapes and dtypes that do not fit, and positions out of range.
+    """
+    wide, axis, places = _along_checked(name, x, dim, index)
     if isinstance(src, Tensor):
         if src.dtype != x.dtype:
             raise RuntimeError(
-                f"{op.name}(): Expected self.dtype to be equal to src.dtype, got {x.dtype} and "
+                f"{name}(): Expected self.dtype to be equal to src.dtype, got {x.dtype} and "
                 f"{src.dtype}; convert with .to()"
             )
         src = src if src.ndim else reshape_op(src, shape=(1,))
@@ -194,10 +201,15 @@ def _scattered(op: Op, x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
         ):
             raise RuntimeError(
                 f"Expected index {list(places.shape)} to be no larger than src {list(src.shape)} "
-                f"in {op.name}()"
+                f"in {name}()"
             )
         if src.shape != places.shape:
             src = slice_op(src, index=tuple(slice(0, size, 1) for size in places.shape))
+    return wide, axis, places, src
+
+
+def _scattered(op: Op, x: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
+    wide, axis, places, src = checked_scatter(op.name, x, dim, index, src)
     return _shaped(op(wide, places, src, dim=axis), x.shape)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import dtypes
 from ...tensor import Tensor, method
+from ..elementwise.select import chosen
 from ..registry import Op, cast, into
 from .shape import broadcast_shapes, broadcast_tensors, reshape_op
 
@@ -16,8 +17,8 @@ __all__ = [
 
 
 def _masked_keep(xp: Any, x: Any, mask: Any, out: Any = None, *, keep: bool) -> Any:
-    zero = xp.zeros((), x.dtype)
-    return into(out, xp.where(mask, x, zero) if keep else xp.where(mask, zero, x))
+    zero = 0 if x.dtype.kind in "fc" else xp.zeros((), x.dtype)
+    return into(out, chosen(xp, mask, x, zero) if keep else chosen(xp, mask, zero, x))
 
 
 masked_keep_op = Op(  # x where the mask is `keep`, zero elsewhere
@@ -31,7 +32,7 @@ masked_keep_op = Op(  # x where the mask is `keep`, zero elsewhere
 
 
 def _masked_fill(xp: Any, x: Any, mask: Any, value: Any, out: Any = None) -> Any:
-    return into(out, xp.where(mask, xp.asarray(value, dtype=x.dtype), x))
+    return into(out, chosen(xp, mask, xp.asarray(value, dtype=x.dtype), x))
 
 
 masked_fill_op = Op(

@@ -135,13 +135,23 @@ def checked_tensors(tensors: Any, name: str) -> tuple[Tensor, ...]:
 
 
 _WIDE = 512
+# Lines of at most so many elements, and so many lines, are worth a pass a column.
+_SHORT, _MANY = 8, 128
+
+
+def _has_short_lines(xp: Any, x: Any, axes: tuple) -> bool:
+    """Return whether many lines of a few neighbours each are to be reduced, on the host."""
+    if xp is not np or axes != (x.ndim - 1,) or x.ndim < 2 or not x.flags.c_contiguous:
+        return False
+    length = x.shape[-1]
+    return 1 < length <= _SHORT and x.size >= _MANY * length and x.dtype.kind in "fc"
 
 
 def sum_of(xp: Any, x: Any, axes: tuple, keepdims: bool = False, out: Any = None) -> Any:
     """Return the sum over `axes` in the dtype of `x`.
 
-    The rows of a narrow matrix are summed several at a time: numpy's loops over a row have to be
-    long to be fast.
+    The rows of a narrow matrix are summed several at a time, and its columns one to another:
+    numpy's loops over a row have to be long to be fast.
     """
     if axes == (0,) and x.ndim == 2 and x.flags.c_contiguous:
         rows, width = x.shape
@@ -151,6 +161,12 @@ def sum_of(xp: Any, x: Any, axes: tuple, keepdims: bool = False, out: Any = None
             wide = x[:whole].reshape(-1, together * width).sum(axis=0, dtype=x.dtype)
             parts = xp.concatenate([wide.reshape(together, width), x[whole:]])
             return parts.sum(axis=0, dtype=x.dtype, keepdims=keepdims, out=out)
+    if _has_short_lines(xp, x, axes):
+        columns = x.reshape(-1, x.shape[-1]).T
+        total = columns[0] + columns[1]
+        for column in columns[2:]:
+            np.add(total, column, out=total)
+        return into(out, total.reshape(x.shape[:-1] + (1,) * keepdims))
     return x.sum(axis=axes, dtype=x.dtype, keepdims=keepdims, out=out)
 
 

@@ -91,11 +91,13 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 
 def _substituted(xp: Any, a: Any, b: Any, upper: bool) -> Any:
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
-    b = xp.broadcast_to(b, (*batch, *b.shape[-2:]))
+    batch = ()
+    if a.ndim > 2 or b.ndim > 2:
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a = xp.broadcast_to(a, (*batch, *a.shape[-2:]))
+        b = xp.broadcast_to(b, (*batch, *b.shape[-2:]))
     if xp is not np or a.shape[-1] <= SMALL or not b.size:
-        return xp.linalg.solve(a, b)
+        return xp.linalg.solve(xp.triu(a) if upper else xp.tril(a), b)
     found = np.empty(b.shape, b.dtype)  # in the square of a triangle's size in place of its cube
     solved = each("trtrs", a, b, lower=not upper)
     for place, (solution, failed) in zip(np.ndindex(batch), solved, strict=True):
@@ -119,7 +121,7 @@ def _substitution_gradients(g: Tensor, a: Tensor, out: Tensor, upper: bool, need
     return (triu if upper else tril)(neg(matmul_op(for_b, adjoint(out)))), for_b
 
 
-substitution_op = Op(  # of triangles, whose other half holds zeros
+substitution_op = Op(  # of triangles, whose other half is not read
     "linalg_solve_triangular",
     lambda xp, a, b, out=None, *, upper: into(out, _guarded_substitution(xp, a, b, upper)),
     _substitution_gradients,
@@ -147,7 +149,7 @@ def solve_triangular(
     if unitriangular:
         triangle = (triu(A, 1) if upper else tril(A, -1)) + identity_like(A)
     else:
-        triangle = triu(A) if upper else tril(A)
+        triangle = A
     side = -2 if left else -1
     if B.ndim < 2 or B.shape[side] != A.shape[-1]:
         raise RuntimeError(

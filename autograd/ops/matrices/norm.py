@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ... import dtypes
 from ...tensor import Tensor, method
 from ..elementwise.arithmetic import mul, sub
 from ..elementwise.quotient import gated_power_op, quotient_op
 from ..layout.shape import movedim, normal_axes
+from ..reductions.products import sum_of_squares
 from ..reductions.reduce import keep, kept_shape
 from ..registry import REGISTRY, Op, cast, floating
 from .svd import svd_op
 
 __all__ = ["dist", "matrix_norm", "norm", "vector_norm"]
+
+# Of fewer elements squares are no faster than what is scaled first.
+_MANY = 64
 
 
 def _norm_forward(
@@ -25,27 +31,45 @@ def _norm_forward(
         if keepdims
         else tuple(size for k, size in enumerate(x.shape) if k not in axes)
     )
-    size = xp.abs(x)
     if x.size == 0:
-        result = xp.zeros(shape, size.dtype)
+        result = xp.zeros(shape, x.real.dtype)
     elif p == 0:
-        result = (size != 0).sum(axis=axes, keepdims=keepdims).astype(size.dtype)
+        result = (x != 0).sum(axis=axes, keepdims=keepdims).astype(x.real.dtype)
+    elif p == 2 and xp is np and x.size >= _MANY:
+        result = _euclidean(x, axes).reshape(shape)
     else:
-        # scaled by the largest element, so that no power overflows or vanishes
-        top = size.max(axis=axes, keepdims=True)
-        usable = (top > 0) & (top < math.inf)
-        top = xp.where(usable, top, xp.ones_like(top))
-        size /= top
-        if p == 2:
-            size *= size
-            total = xp.sqrt(size.sum(axis=axes, keepdims=keepdims))
-        else:
-            total = xp.power(xp.power(size, p).sum(axis=axes, keepdims=keepdims), 1 / p)
-        result = total * top.reshape(shape)
+        result = _scaled(xp, x, p, axes).reshape(shape)
     if out is None:
         return result
     out[...] = result
     return out
+
+
+def _scaled(xp: Any, x: Any, p: float, axes: tuple) -> Any:
+    """Return norms scaled by the largest element, so that no power overflows or vanishes."""
+    size = xp.abs(x)
+    top = size.max(axis=axes, keepdims=True)
+    usable = (top > 0) & (top < math.inf)
+    top = xp.where(usable, top, xp.ones_like(top))
+    size /= top
+    if p == 2:
+        size *= size
+        return xp.sqrt(size.sum(axis=axes, keepdims=True)) * top
+    return xp.power(xp.power(size, p).sum(axis=axes, keepdims=True), 1 / p) * top
+
+
+def _euclidean(x: np.ndarray, axes: tuple) -> np.ndarray:
+    """Return Euclidean norms of shape `kept_shape`, scaled where squares leave what is exact."""
+    squares = sum_of_squares(np, x, axes, keepdims=True)
+    limits = np.finfo(squares.dtype)
+    exact = (squares > limits.tiny / limits.eps) & (squares < math.inf)
+    norms = np.sqrt(squares).astype(x.real.dtype, copy=False)
+    if not exact.all():
+        kept = [k for k in range(x.ndim) if k not in axes]
+        lines = x.transpose(*kept, *axes).reshape(exact.size, -1)
+        left = np.flatnonzero(~exact)
+        norms.reshape(-1)[left] = _scaled(np, lines[left], 2, (1,))[:, 0]
+    return norms
 
 
 def _norm_gradient(g: Tensor, x: Tensor, out: Tensor, p: float, axes: tuple) -> Tensor:

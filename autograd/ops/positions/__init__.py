@@ -1,5 +1,5 @@
 """Where values lie among others, how often they come, and values put into other places."""
 
-from . import counts, order, replace
+from . import counts, order, replace, weighted
 
-__all__ = ["counts", "order", "replace"]
+__all__ = ["counts", "order", "replace", "weighted"]

@@ -80,22 +80,62 @@ class Sorted(NamedTuple):
     indices: Tensor
 
 
-def _argsort(xp: Any, x: Any, *, dim: int, descending: bool) -> Any:
-    if not descending:
-        return xp.argsort(x, axis=dim, kind="stable").astype(np.int64, copy=False)
-    # equal elements keep their order: sort the reversed array, and reverse what comes out
-    order = xp.flip(xp.argsort(xp.flip(x, dim), axis=dim, kind="stable"), dim)
-    return (x.shape[dim] - 1 - order).astype(np.int64, copy=False)
+# Lines so many times as long as what is asked of them are not sorted whole, of so many elements.
+_FEW, _MANY = 8, 8192
+
+
+def _argsort(xp: Any, x: Any, *, dim: int, descending: bool, first: int | None = None) -> Any:
+    """Return the positions that put lines in order, or the `first` of these."""
+    many = xp is np and x.size >= _MANY
+    if first is not None and many and 0 < first * _FEW <= x.shape[dim]:
+        found = _first_in_order(np.moveaxis(x, dim, -1), first, descending)
+        if found is not None:
+            return np.ascontiguousarray(np.moveaxis(found, -1, dim))
+    if descending:
+        # equal elements keep their order: sort the reversed array, and reverse what comes out
+        order = xp.flip(xp.argsort(xp.flip(x, dim), axis=dim, kind="stable"), dim)
+        order = x.shape[dim] - 1 - order
+    else:
+        order = xp.argsort(x, axis=dim, kind="stable")
+    if first is not None:
+        order = order[(slice(None),) * dim + (slice(first),)].copy()
+    return order.astype(np.int64, copy=False)
+
+
+def _first_in_order(x: np.ndarray, first: int, descending: bool) -> np.ndarray | None:
+    """Return the first positions along the last dimension; None where there may be NaN.
+
+    The last of them is found by a partition; of those equal to it the first ones are taken.
+    """
+    at = x.shape[-1] - first if descending else first - 1
+    limit = np.partition(x, at, axis=-1)[..., at : at + 1]
+    taken = x > limit if descending else x < limit
+    equal = x == limit
+    left = first - np.count_nonzero(taken, axis=-1, keepdims=True)
+    if (np.count_nonzero(equal, axis=-1, keepdims=True) > left).any():
+        equal &= np.cumsum(equal, axis=-1) <= left
+    taken |= equal
+    places = np.nonzero(taken)[-1]
+    if places.size != x.size // x.shape[-1] * first or (x.dtype.kind == "f" and np.isnan(x).any()):
+        return None
+    places = places.reshape(*x.shape[:-1], first)
+    order = _argsort(np, np.take_along_axis(x, places, -1), dim=x.ndim - 1, descending=descending)
+    return np.take_along_axis(places, order, -1)
 
 
 argsort_op = Op("argsort", _argsort)
 
 
-def _order(x: Tensor, dim: int, descending: bool) -> tuple[Tensor, int, Tensor]:
+def _wide(x: Tensor, dim: int) -> tuple[Tensor, int]:
+    """Return a tensor with one dimension at least, and which one is meant."""
     if x.dtype.kind == "c":
         raise RuntimeError(f"sort: complex numbers have no order, got dtype {x.dtype}; sort .abs()")
     axis = normal_axis(dim, x.ndim)
-    wide = x if x.ndim else reshape_op(x, shape=(1,))
+    return (x if x.ndim else reshape_op(x, shape=(1,))), axis
+
+
+def _order(x: Tensor, dim: int, descending: bool) -> tuple[Tensor, int, Tensor]:
+    wide, axis = _wide(x, dim)
     return wide, axis, argsort_op(wide, dim=axis, descending=bool(descending))
 
 
@@ -127,12 +167,12 @@ def topk(x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = 
 
     Raises RuntimeError when there are fewer than `k`.
     """
-    wide, axis, order = _order(x, dim, largest)
+    wide, axis = _wide(x, dim)
     if not 0 <= k <= wide.shape[axis]:
         raise RuntimeError(
             f"selected index k out of range: k={k} for dimension {axis} of size {wide.shape[axis]}"
         )
-    order = clone(narrow(order, axis, 0, k))
+    order = argsort_op(wide, dim=axis, descending=bool(largest), first=k)
     values = gather_op(wide, order, dim=axis)
     return Sorted(_shaped(values, x), _shaped(order, x)) if k else Sorted(values, order)
 

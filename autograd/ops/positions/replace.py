@@ -15,6 +15,7 @@ from ..layout.arrange import diagonal, diagonal_into_op
 from ..layout.gather import (
     _checked_index,
     _numbers_along,
+    checked_scatter,
     gather_op,
     index_select_op,
     scatter,
@@ -203,6 +204,9 @@ def _scatter_extreme(
     if not include_self:
         result.reshape(-1)[numbers] = _least(x.dtype, largest)
     flat, values = result.reshape(-1), src.reshape(-1)
+    if xp is np:
+        (np.maximum if largest else np.minimum).at(flat, numbers.reshape(-1), values)
+        return result
     places, winners = _last_of_each(xp, numbers.reshape(-1), _rising(values, largest))
     combine = xp.maximum if largest else xp.minimum
     flat[places] = combine(flat[places], values[winners])
@@ -267,14 +271,10 @@ def scatter_reduce(
             "for products take logarithms"
         )
     if reduce.startswith("a"):
-        scatter_add(x.detach(), dim, index, src.detach())  # which says what does not fit
-        parts = [part if part.ndim else reshape_op(part, shape=(1,)) for part in (x, index, src)]
-        if parts[2].shape != parts[1].shape:
-            parts[2] = parts[2][tuple(slice(size) for size in parts[1].shape)]
+        wide, axis, places, src = checked_scatter("scatter_reduce", x, dim, index, src)
         found = scatter_extreme_op(
-            *parts, dim=normal_axis(dim, x.ndim), largest=reduce == "amax",
-            include_self=include_self,
-        )  # fmt: skip
+            wide, places, src, dim=axis, largest=reduce == "amax", include_self=include_self
+        )
         return _as_before(found, x)
     base = x if include_self else scatter(x, dim, index, 0)
     total = scatter_add(base, dim, index, src)

@@ -8,8 +8,10 @@ from ... import dtypes
 from ...tensor import Tensor, method
 from ..elementwise.arithmetic import conj_of, mul, sub
 from ..elementwise.smooth import exp_op
+from ..elementwise.vector import function_of
 from ..layout.shape import normal_axes, normal_axis
 from ..registry import Op
+from .products import dots
 from .reduce import converted, count, keep
 
 __all__ = ["log_softmax", "logsumexp", "softmax"]
@@ -27,13 +29,12 @@ def _softmax(xp: Any, x: Any, out: Any = None, *, dim: int) -> Any:
     if out is None:
         out = xp.empty(x.shape, x.dtype)
     result = xp.subtract(x, x.max(axis=dim, keepdims=True), out=out)
-    xp.exp(result, out=result)
+    function_of(xp, "exp")(result, out=result)
     return xp.true_divide(result, result.sum(axis=dim, keepdims=True), out=result)
 
 
 def _softmax_gradient(g: Tensor, out: Tensor, dim: int) -> Tensor:
-    weighted = mul(g, out)
-    return sub(weighted, mul(out, weighted.sum(dim, True)))
+    return mul(sub(g, dots(g, out, (dim,))), out)
 
 
 softmax_op = Op("softmax", _softmax, {"x": _softmax_gradient}, dtype="float", taylor="nested")
@@ -45,7 +46,7 @@ def _log_softmax(xp: Any, x: Any, out: Any = None, *, dim: int) -> Any:
     if out is None:
         out = xp.empty(x.shape, x.dtype)
     result = xp.subtract(x, x.max(axis=dim, keepdims=True), out=out)
-    total = xp.log(xp.exp(result).sum(axis=dim, keepdims=True))
+    total = xp.log(function_of(xp, "exp")(result).sum(axis=dim, keepdims=True))
     return xp.subtract(result, total, out=result)
 
 
@@ -64,7 +65,7 @@ def _logsumexp(xp: Any, x: Any, out: Any = None, *, axes: tuple, keepdims: bool)
     else:
         top = _top(xp, x, axes)
         shifted = xp.asarray(x - top)
-        xp.exp(shifted, out=shifted)
+        function_of(xp, "exp")(shifted, out=shifted)
         result = xp.log(shifted.sum(axis=axes, keepdims=keepdims))
         result = result + top.reshape(result.shape)
     if out is None:

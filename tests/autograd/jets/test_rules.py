@@ -79,7 +79,7 @@ CASES = {
     "polygamma": at_small(lambda z: T.polygamma(2, z)),
     **{
         name: at_both_signs(getattr(T.nn.functional, name))
-        for name in "elu gelu hardswish leaky_relu mish relu silu softplus".split()
+        for name in "elu gelu hardsigmoid hardswish leaky_relu mish relu silu softplus".split()
     },
     "gelu_tanh": lambda x, t: T.nn.functional.gelu(x * t - 1, approximate="tanh"),
     "softmax": lambda x, t: last(T.softmax(three(x, t), dim=1)),
@@ -170,6 +170,9 @@ CASES = {
     "index_put": lambda x, t: last(
         T.index_put(three(x, t), (slice(None), ROWS[0][:1]), x * x)
     ),
+    "grid_sample": lambda x, t: F.grid_sample(
+        matrices(x, t).reshape(N, 1, 3, 3), T.cat([x * t - 1, t - 0.8], 1).reshape(N, 1, 1, 2)
+    ).reshape(N, 1),
     "masked_fill": lambda x, t: last(T.masked_fill(three(x, t), MASK, 0.5) ** 2),
     "take": lambda x, t: T.take(three(x, t), ROWS[:, :1] + 3 * T.arange(N).reshape(N, 1)) ** 2,
     "clone": lambda x, t: (x * t).clone() ** 2,
@@ -289,12 +292,15 @@ def test_a_smooth_function_without_its_rule_is_found(facts):
 
 
 # Gradients of other operations, met only in programs of reverse mode; the write into a view of a
-# jet is refused, as is the complete QR decomposition; a second device is not here.
+# jet is refused, as is the complete QR decomposition; a second device is not here.  Steps of gates
+# and what is standardized are made of other operations for jets.
 _NOT_WRITTEN_BY_USERS = {
-    "angle", "cofactor", "conv_kernel", "diagonal_into", "drawn", "embed", "floor_divide",
-    "gated_power", "inside", "leak", "linalg_qr_complete", "masked_keep",
-    "projected", "pulled", "quotient", "recurrence", "shifted", "signed", "slope_of_line",
-    "spread_over_windows", "sum_to", "to_device", "trunc_divide", "view_write", "winner",
+    "angle", "between", "cofactor", "conv_kernel", "diagonal_into", "drawn", "embed",
+    "floor_divide", "gated_power", "grid_slopes", "gru_step", "inside", "leak",
+    "linalg_qr_complete", "lstm_step", "masked_keep", "projected", "pulled", "quotient",
+    "recurrence", "scaled", "shifted", "signed", "slope_of_line", "spread_over_windows",
+    "standardized", "sum_to", "to_device", "trunc_divide", "view_write", "weighted_add",
+    "weighted_match", "winner",
 }  # fmt: skip
 
 

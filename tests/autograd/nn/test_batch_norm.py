@@ -137,3 +137,24 @@ def test_a_compiled_loss_takes_a_layer_in_evaluation():
         strict=True,
     ):
         assert (ours is None and plain is None) or T.allclose(ours, plain, rtol=1e-12)
+
+
+def test_a_state_without_versions_may_lack_the_count_as_older_ones_do():
+    layer = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    layer(T.rand(4, 2))
+    plain = {k: v.clone() for k, v in layer.state_dict().items() if "tracked" not in k}
+    fresh = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    found = fresh.load_state_dict(plain)
+    assert found.missing_keys == [] and fresh[1].num_batches_tracked == 0
+    np.testing.assert_array_equal(fresh[1].running_mean, layer[1].running_mean)
+
+    class Versioned(dict):
+        _metadata = {"": {"version": 1}, "0": {"version": 1}, "1": {"version": 2}}
+
+    with pytest.raises(RuntimeError, match=r'Missing key.*"1.num_batches_tracked"'):
+        fresh.load_state_dict(Versioned(plain))
+    Versioned._metadata["1"]["version"] = 1
+    assert fresh.load_state_dict(Versioned(plain)).missing_keys == []
+    del plain["1.running_mean"]
+    with pytest.raises(RuntimeError, match=r'Missing key.*"1.running_mean"'):
+        fresh.load_state_dict(plain)

@@ -34,6 +34,7 @@ def test_row_049_order_of_the_arguments():
         "allow_unused",
         "is_grads_batched",
         "materialize_grads",
+        "only_inputs",  # by its name alone
     ]
     a = T.tensor([3.0], requires_grad=True)
     unused = T.tensor([3.0], requires_grad=True)

@@ -1,5 +1,7 @@
 """Images read at points against scipy's interpolation, and its derivatives."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.ndimage import map_coordinates
@@ -84,3 +86,31 @@ def test_the_points_of_the_elements_give_the_image():
 def test_bad_arguments_are_refused(call, error, words):
     with pytest.raises(error, match=words):
         call(T.ones(1, 1, 3, 3), T.zeros(1, 2, 2, 2))
+
+
+def test_coordinates_that_are_no_numbers_give_none_and_far_ones_zeros():
+    x = T.arange(9.0).reshape(1, 1, 3, 3)
+    grid = T.tensor([[[[math.nan, 0.0], [1e30, 0.0], [0.0, -1e30], [0.0, 0.0]]]])
+    for mode in ("bilinear", "nearest"):
+        found = grid_sample(x, grid, mode, align_corners=True).flatten().tolist()
+        assert found[1:] == [0, 0, 4] and (math.isnan(found[0]) or mode == "nearest")
+
+
+@pytest.mark.parametrize("corners", [True, False])
+def test_many_points_of_many_channels(corners):
+    rng = np.random.default_rng(8)
+    x, grid = rng.normal(size=(2, 9, 6, 7)), rng.uniform(-1.2, 1.2, (2, 20, 30, 2))
+    found = grid_sample(T.tensor(x), T.tensor(grid), align_corners=corners)
+    np.testing.assert_allclose(found, reference("zeros", corners)(x, grid), atol=1e-13)
+    images = T.tensor(x, requires_grad=True)
+    places = T.tensor(grid, requires_grad=True)
+    total = (grid_sample(images, places, align_corners=corners) ** 2).sum()
+    of_images, of_places = T.grad(total, (images, places))
+    step = 1e-6 * rng.normal(size=grid.shape)
+    ahead, behind = (
+        (grid_sample(images, T.tensor(grid + s * step), align_corners=corners) ** 2).sum().item()
+        for s in (1, -1)
+    )
+    assert (of_places.numpy() * step).sum() == pytest.approx((ahead - behind) / 2, rel=1e-4)
+    # a sum of squares of what is linear in the images
+    assert (of_images * images).sum().item() == pytest.approx(2 * total.item(), rel=1e-12)

@@ -226,3 +226,34 @@ def test_the_distance_of_two_tensors(p):
         OpCase("dist", lambda x, y: T.dist(x, y, p), [((2, 3), (3,))],
                reference=lambda x, y: np.linalg.norm((x - y).ravel(), p))
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_many_lines_of_any_size_have_exact_norms(dtype):
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((200, 3)).astype(dtype)
+    limits = np.finfo(dtype)
+    x[:5] = [[0, 0, 0], [np.inf, 1, 2], [np.nan, 1, 2], [1e-5, 0, 0], [-3, 4, 0]]
+    x[5], x[6] = [limits.tiny, 0, limits.tiny], [limits.max / 4, limits.max / 4, 0]
+    found = T.tensor(x).norm(dim=1)
+    exact = np.sqrt((x.astype(np.longdouble) ** 2).sum(1))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, exact, rtol=4 * limits.eps)
+    assert T.tensor(x).norm(dim=1, keepdim=True).shape == (200, 1)
+
+
+def test_a_long_vector_and_a_tensor_over_some_dimensions_have_exact_norms():
+    rng = np.random.default_rng(6)
+    x = rng.standard_normal(10_007)
+    for scale in (1.0, 1e-200, 1e200):
+        expected = math.sqrt(math.fsum(x * x)) * scale
+        assert T.tensor(x * scale).norm().item() == pytest.approx(expected, rel=1e-14)
+    y = rng.standard_normal((6, 50, 4))
+    for dim in ((0, 2), (1, 2), 1, (0, 1)):
+        expected = np.sqrt((y * y).sum(dim))
+        np.testing.assert_allclose(T.linalg.vector_norm(T.tensor(y), 2, dim), expected, rtol=1e-14)
+    z = y + 1j * y[::-1]
+    np.testing.assert_allclose(
+        T.linalg.vector_norm(T.tensor(z), 2, (1, 2)), np.sqrt((np.abs(z) ** 2).sum((1, 2))),
+        rtol=1e-14,
+    )  # fmt: skip

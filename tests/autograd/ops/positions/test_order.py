@@ -317,3 +317,17 @@ def test_the_mode_is_the_least_of_the_most_frequent_and_the_last_of_its_places()
     assert O.mode(T.tensor(2)).values.item() == 2
     with pytest.raises(IndexError, match="non-zero size"):
         O.mode(T.zeros(2, 0))
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize(("shape", "dim"), [((16, 600), 1), ((600, 16), 0), ((9000,), 0)])
+def test_the_first_of_long_lines_are_those_of_a_sort(shape, dim, largest):
+    rng = np.random.default_rng(2)
+    ties = np.round(rng.standard_normal(shape), 1)
+    with_nan = ties.copy()
+    with_nan[3] = np.nan
+    for x in (ties, ties.astype(np.float32), (10 * ties).astype(np.int64), with_nan):
+        for k in (1, 7, 70):
+            found, whole = T.tensor(x).topk(k, dim, largest), T.tensor(x).sort(dim, largest)
+            for one, other in zip(found, whole, strict=True):
+                np.testing.assert_array_equal(one, np.take(other.numpy(), range(k), axis=dim))

@@ -143,3 +143,28 @@ def test_the_forms_in_place():
 def test_what_is_refused(function, error, message):
     with pytest.raises(error, match=message):
         function(T.zeros(3, 4))
+
+
+@pytest.mark.parametrize("include", [True, False])
+def test_extremes_of_many_are_those_of_a_loop(include):
+    rng = np.random.default_rng(4)
+    x, src, index = rng.standard_normal(50), rng.standard_normal(900), rng.integers(0, 40, 900)
+    src[7] = np.nan
+    for reduce, function, least in (("amax", np.maximum, -np.inf), ("amin", np.minimum, np.inf)):
+        expected = x.copy()
+        if not include:
+            expected[index] = least
+        for place, value in zip(index, src, strict=True):
+            expected[place] = function(expected[place], value)
+        found = T.tensor(x).scatter_reduce(
+            0, T.tensor(index), T.tensor(src), reduce, include_self=include
+        )
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_what_does_not_fit_is_told_of_extremes_too():
+    x, index = T.zeros(3), T.tensor([0, 5])
+    with pytest.raises(RuntimeError, match="index 5 is out of bounds"):
+        x.scatter_reduce(0, index, T.ones(2), "amax")
+    with pytest.raises(RuntimeError, match=r"scatter_reduce\(\): Expected self.dtype"):
+        x.scatter_reduce(0, T.tensor([0, 1]), T.ones(2).double(), "amin")

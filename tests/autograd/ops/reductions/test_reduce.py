@@ -229,3 +229,18 @@ def test_the_gradient_of_a_bias_is_the_sum_over_the_rows():
     bias = T.zeros(20, dtype=T.float64, requires_grad=True)
     (slope,) = T.grad(T.zeros(3001, 20, dtype=T.float64) + bias, bias, T.tensor(g))
     np.testing.assert_allclose(slope.numpy(), g.sum(axis=0), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+@pytest.mark.parametrize("shape", [(300, 3), (20, 40, 8), (500, 1), (500, 2), (129, 9)])
+def test_sums_over_short_lines(shape, dtype):
+    x = np.random.default_rng(1).standard_normal(shape).astype(dtype)
+    for keepdim in (False, True):
+        found = T.tensor(x).sum(-1, keepdim)
+        expected = x.astype(np.clongdouble).sum(-1, keepdims=keepdim)
+        assert found.dtype == dtype and found.shape == expected.shape
+        size = np.abs(x).sum(-1, keepdims=keepdim)
+        assert (np.abs(found.numpy() - expected) <= 4 * np.finfo(dtype).eps * size).all()
+    out = T.empty(shape[:-1], dtype=T.tensor(x).dtype)
+    assert T.sum(T.tensor(x), -1, out=out) is out
+    np.testing.assert_array_equal(out, T.tensor(x).sum(-1))

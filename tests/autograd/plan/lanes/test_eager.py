@@ -21,8 +21,10 @@ def on_every_processor(monkeypatch):
         pytest.skip("no llvmlite, or no processor that code is written for")
     monkeypatch.setattr(eager, "_NUMPY_IS_WIDE", 1024)
     eager._compiled.cache_clear()
+    eager._passes.clear()
     yield
     eager._compiled.cache_clear()
+    eager._passes.clear()
 
 
 def numbers(name, shape, dtype="float64"):
@@ -125,3 +127,141 @@ def test_without_a_compiler_all_is_numpys(monkeypatch):
     monkeypatch.setattr(eager, "host", lambda: None)
     x = numbers("erf", _MANY)
     np.testing.assert_array_equal(REGISTRY["erf"].on_host(x), plain("erf", x))
+
+
+def arguments(op, count, dtype="float64"):
+    rng = np.random.default_rng(len(op.name))
+    least = 1.1 if op.name.startswith("acosh") else 0.1
+    return [rng.uniform(least, least + 0.8, count).astype(dtype) for _ in op.inputs]
+
+
+ATTRIBUTES = {
+    "order": 3, "exponent": 2.5, "scale": 1.5, "slope": 0.1, "alpha": 1.7, "outer": 1.1,
+    "low": 0.3, "high": 0.7,
+}  # fmt: skip
+
+
+def attributes_of(op):
+    return {name: ATTRIBUTES[name] for name in op.attributes}
+
+
+IN_ONE_PASS = sorted(n for n, op in REGISTRY.items() if isinstance(op.on_host, eager._OnePass))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", IN_ONE_PASS)
+def test_several_passes_in_one_give_the_numbers_of_the_forward(name, dtype):
+    op = REGISTRY[name]
+    given, attributes = arguments(op, _MANY + 5, dtype), attributes_of(op)
+    found = op.on_host(*given, **attributes)
+    expected = op.forward(np, *[x.astype(np.float64) for x in given], **attributes)
+    assert found.dtype == dtype and found.shape == expected.shape
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=500 * np.finfo(dtype).eps * scale)
+
+
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e308, -745.2, 3.0, -3.0])
+
+
+@pytest.mark.parametrize("name", [
+    "leaky_relu", "elu", "hardswish", "softplus", "sigmoid", "clamp", "elu_slope",
+    "hardswish_slope", "gelu",
+])  # fmt: skip
+def test_special_numbers_in_one_pass(name):
+    op = REGISTRY[name]
+    x = np.resize(SPECIAL, _MANY + 3)
+    with np.errstate(all="ignore"):
+        found = op.on_host(x, **attributes_of(op))
+        expected = op.forward(np, x, **attributes_of(op))
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def test_a_gradient_passes_where_it_does_in_the_forward():
+    x, g = np.resize(SPECIAL, _MANY), np.resize(np.array([1.0, np.nan, np.inf]), _MANY)
+    for slope in (0.0, 0.2, -0.5, 3.0):
+        np.testing.assert_array_equal(
+            REGISTRY["leak"].on_host(g, x, slope=slope),
+            REGISTRY["leak"].forward(np, g, x, slope=slope),
+        )
+
+
+@pytest.mark.parametrize("views", [
+    lambda x, g: (x.T, g.T), lambda x, g: (x.T, np.ascontiguousarray(g.T)),
+    lambda x, g: (x[::2], g[::2]), lambda x, g: (x, np.broadcast_to(g[:1], x.shape)),
+])  # fmt: skip
+def test_inputs_of_any_layout_in_one_pass(views):
+    op = REGISTRY["leak"]
+    x, g = numbers("leak", (128, 96)), numbers("gradient", (128, 96))
+    given = views(x, g)
+    expected = np.where(given[1] <= 0, 0.1 * given[0], given[0])
+    np.testing.assert_array_equal(op.on_host(*given, slope=0.1), expected)
+
+
+def test_what_is_not_alike_is_left_to_the_forward():
+    op = REGISTRY["quotient"]
+    x = numbers("x", (_MANY, 2))
+    for other in (x[:, :1], x.astype(np.float32), 2.0, 0.0):
+        np.testing.assert_array_equal(op.on_host(x, other), op.forward(np, x, other))
+    op, big = REGISTRY["hardswish"], x.astype(">f8")
+    np.testing.assert_array_equal(op.on_host(big), op.forward(np, big))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("shape", "parts"), [
+    ((300, 40), ((300, 1), (300, 1), (300, 1))), ((300, 40), ((40,), (1, 40), (40,))),
+    ((20, 5, 64), ((20, 5, 1),) * 3), ((20, 5, 64), ((20, 1, 1),) * 3),
+    ((20, 5, 64), ((5, 64),) * 3), ((20, 5, 64), ((1, 1, 64), (64,), (64,))),
+    ((1, 2048, 33), ((1, 2048, 1), (2048, 1), (2048, 1))),
+    ((2048, 33), ((1,), (1, 1), ())), ((2048, 33), ((2048, 33), (33,), (33,))),
+    # not of such rows, or of rows that are too short
+    ((20, 5, 64), ((1, 5, 1),) * 3), ((300, 40), ((300, 1), (40,), (40,))),
+    ((3000, 3), ((3,), (3,), (3,))),
+])  # fmt: skip
+def test_rows_to_which_an_input_gives_one_number_or_the_same_row(shape, parts, dtype):
+    op = REGISTRY["standardized_sum"]
+    g, y = numbers("g", shape, dtype), numbers("yy", shape, dtype)
+    along, shift, factor = (numbers("p" * k, part, dtype) for k, part in enumerate(parts))
+    found = op.on_host(g, y, along, shift, factor)
+    expected = (g - y * along - shift) * factor
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-5 if dtype == "float32" else 1e-13)
+
+
+def test_rows_of_inputs_in_another_layout():
+    op = REGISTRY["scaled_and_shifted"]
+    x, weight = numbers("x", (80, 64)).T, numbers("w", (64, 1))
+    np.testing.assert_allclose(op.on_host(x, weight, weight), x * weight + weight, rtol=1e-15)
+
+
+def test_attributes_without_end_are_not_compiled_without_end():
+    op = REGISTRY["clamp"].on_host
+    x = numbers("clamp", _MANY)
+    for low in np.linspace(-1, 1, 2 * eager._MOST).tolist():
+        np.testing.assert_array_equal(op(x, low=low, high=2.5), np.clip(x, low, 2.5))
+    assert len(eager._passes) == eager._MOST
+
+
+@pytest.mark.parametrize("count", [_MANY, _MANY + 1, _MANY + 7, 2 * _MANY + 5])
+def test_results_may_go_where_the_argument_lies(count):
+    x = numbers("exp", count)
+    expected = REGISTRY["exp"].on_host(x)
+    assert REGISTRY["exp"].on_host(x, out=x) is x
+    np.testing.assert_array_equal(x, expected)
+
+
+def test_results_go_into_memory_of_another_layout():
+    x, out = numbers("exp", (64, 80)), np.empty((80, 64)).T
+    assert REGISTRY["exp"].on_host(x, out=out) is out
+    np.testing.assert_array_equal(out, REGISTRY["exp"].on_host(x))
+
+
+@pytest.mark.parametrize("name", ["silu", "elu", "mish", "gelu", "hardswish"])
+def test_two_derivatives_of_many_are_those_of_few(name):
+    function = getattr(T.nn.functional, name)
+    x = T.tensor(numbers(name, _MANY), requires_grad=True)
+    few = x.detach()[:50].clone().requires_grad_()
+    value, shorter = function(x), function(few)
+    for _ in range(2):
+        (value,) = T.grad(value.sum(), x, create_graph=True)
+        (shorter,) = T.grad(shorter.sum(), few, create_graph=True)
+        np.testing.assert_allclose(value.detach()[:50], shorter.detach(), rtol=1e-12, atol=1e-14)
