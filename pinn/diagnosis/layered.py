@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pinn.conditions import Periodic
 from pinn.diagnosis.thin_layers import TOO_THIN, Balance, balances
 from pinn.models import AutoModel, Network
 from pinn.problem import Problem
@@ -24,7 +25,7 @@ def in_layers(
     """Return a run whose points and network know of layers along walls, and what was found.
 
     Layers are those that a problem states, or where it states none, a trial chooses the model and
-    points are where they are by default, those that balances of its terms make: of a steady problem
+    points are where they are by default, those that balances of its terms make: of a problem
     without coefficients to find, families of problems and a continuation. A network to which
     neither features nor embeddings are given sees exp(-distance/width) beside the coordinates.
     fixed_model: whether the numbers to start from belong to the model as it is.
@@ -59,8 +60,11 @@ def _found(experiment: Experiment) -> Widths:
 def layers_of(problem: Problem) -> Widths:
     """Return the thin layers along walls that the balances of a problem's terms make."""
     widths: dict[str, tuple[list[float], list[float]]] = {}
+    repeated = {one.coordinate for one in problem.conditions if isinstance(one, Periodic)}
     for one in sorted(balances(problem), key=lambda one: one.width):
-        if one.width > _thin(one) or not has_walls(problem.domain, one.coordinate):
+        if one.width > _thin(one, problem.domain.time is not None):
+            continue
+        if one.coordinate in repeated or not has_walls(problem.domain, one.coordinate):
             continue
         low, high = problem.domain.bounds[one.coordinate]
         width = float(f"{one.width * (high - low):.3g}")
@@ -73,11 +77,13 @@ def layers_of(problem: Problem) -> Widths:
     }  # fmt: skip
 
 
-def _thin(one: Balance) -> float:
+def _thin(one: Balance, in_time: bool) -> float:
     """Return the share of the domain below which a layer is thin.
 
-    Where the solution has a part in it, it may lie anywhere.
+    Where the solution has a part in it, it may lie anywhere, and in time it forms on the way.
     """
+    if in_time:
+        return TOO_THIN if one.linear else 0.0
     return _WIDE if one.linear else TOO_THIN
 
 

@@ -59,7 +59,7 @@ class Balance(NamedTuple):
 
 
 def balances(problem: Problem) -> list[Balance]:
-    """Return the layers that a steady problem's terms of highest order make; none is possible.
+    """Return the layers that a problem's terms of highest order make; none is possible.
 
     In a layer across x the term of highest order in x, of size a_m, balances one of lower order, of
     size a_j: its width w has a_m / w^m = a_j / w^j, and of several j that with the smallest w
@@ -69,8 +69,6 @@ def balances(problem: Problem) -> list[Balance]:
     and are no layer. O'Malley, Singular Perturbation Methods for Ordinary Differential Equations,
     Springer 1991, chapter 2.
     """
-    if problem.domain.time is not None:
-        return []
     statement = statement_of(problem)
     if statement is None:
         return []
@@ -83,7 +81,7 @@ def balances(problem: Problem) -> list[Balance]:
 
 def thinnest(problem: Problem) -> Thin | None:
     """Return the thinnest layer of a steady problem and the constant that makes it, or None."""
-    width = _thinnest(problem)
+    width = None if problem.domain.time is not None else _thinnest(problem)
     if width is None or width >= 1:
         return None
     found = []
@@ -162,7 +160,7 @@ def _across(name: str, slopes: Mapping[tuple[str, ...], np.ndarray]) -> Balance 
     for sign in (1, -1):
         if np.mean(ratios * sign > 0) < _FEW:
             continue
-        # along the layer a derivative is i times a wave number of either sign
+        # along the layer, and in time, a derivative is i times a wave number of either sign
         for side in (1, -1) if along % 2 else (1,):
             power = -sign * (side * 1j) ** along
             degree = len(top) - order

@@ -86,6 +86,25 @@ def test_states_have_the_size_that_conditions_state():
     assert not fast.linear
 
 
+IN_TIME = LINE * pinn.Time("t", 0, 1)
+
+
+@pytest.mark.parametrize("equation, eps, expected", [
+    ("u_t + u_x - eps*u_xx - 1", 1e-3, {"x": (None, (pytest.approx(1e-3),))}),
+    ("u_t - eps*u_xx", 1e-6, {"x": ((pytest.approx(1e-3),), (pytest.approx(1e-3),))}),
+    ("u_t + u_x - eps*u_xx - 1", 1e-2, {}),  # which networks find on their way
+    ("u_t + u*u_x - eps*u_xx", 1e-3, {}),  # a front, wherever it goes
+])  # fmt: skip
+def test_in_time_those_of_linear_equations_are_found(equation, eps, expected):
+    conditions = [pinn.Initial("u", 0), pinn.Dirichlet("u", 0)]
+    assert found(equation, eps, IN_TIME, conditions=conditions) == expected
+
+
+def test_where_all_repeats_there_is_no_wall():
+    conditions = [pinn.Periodic("u", "x"), pinn.Initial("u", 0)]
+    assert found("u_t + u_x - eps*u_xx - 1", 1e-3, IN_TIME, conditions=conditions) == {}
+
+
 def test_networks_see_the_layers_beside_the_coordinates():
     chosen, (decision,) = in_layers(asked(steady("-eps*u_xx + u_x - 1")))
     assert chosen.model.features == ("x", "exp(-(1.0 - x)/0.001)")
