@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from pinn.diagnosis import (
     in_natural_units,
     jumps,
     lacks_inflow,
+    missed,
     overfitted,
     preflight,
     recovery,
@@ -94,6 +96,12 @@ _ACROSS_JUMPS = (
     "an equation has derivatives across a jump, as was told before training: what is missing there "
     "no residual at points can see"
 )
+_UNSEEN = (
+    "a part of the problem is where no point of training is, as the warning says: neither training "
+    "nor the estimate knows what it does"
+)
+# From so many windows of time on the end of a run is looked at without recording a program.
+_MANY_WINDOWS = 4
 # Who ends a run in the middle knows that it has not solved the problem.
 _CUT_SHORT = (StopReason.INTERRUPTED, StopReason.DIVERGED)
 
@@ -122,6 +130,21 @@ class _Prepared:
     def experiment(self) -> Experiment:
         """The declaration that is trained."""
         return self.chosen.experiment
+
+    @cached_property
+    def looked_at(self) -> tuple[Experiment, Objective, FreshLoss]:
+        """The declaration that is trained, and by what its end is looked at.
+
+        All of many windows in time alone are one long program, which takes longer to record than
+        the few looks at it do.
+        """
+        experiment, model = self.experiment, self.experiment.model
+        domain = experiment.problem.domain
+        alone = domain.coordinates == (domain.time,) and isinstance(model, Windows)
+        if not alone or model.count < _MANY_WINDOWS:
+            return experiment, self.objective, self.fresh
+        objective = replace(experiment, engine="eager").objective()
+        return experiment, objective, FreshLoss(objective, fresh_points(experiment))
 
     def solution(self, result: TrainingResult) -> Solution:
         """Return what training came to, without its errors."""
@@ -399,8 +422,8 @@ def _training(prepared: _Prepared, callbacks: Sequence[Any]) -> Training | Legs:
     """Return the training of the problem at once or, for windows and a continuation, in legs."""
     experiment, objective, point = prepared.experiment, prepared.objective, prepared.resumed
     begun = {
-        "fresh": prepared.fresh, "decisions": prepared.chosen.decisions, "spent": prepared.spent,
-        "resume": point.resume,
+        "fresh": prepared.looked_at[2], "decisions": prepared.chosen.decisions,
+        "spent": prepared.spent, "resume": point.resume,
     }  # fmt: skip
     in_windows = isinstance(experiment.model, Windows)
     try:
@@ -432,9 +455,12 @@ def _trained(
 
 def _estimate(
     experiment: Experiment, objective: Objective, result: TrainingResult,
-    scaled: Mapping[str, float], announce: Callable[[], Any],
+    scaled: Mapping[str, float], announce: Callable[[], Any], unseen: bool,
 ) -> ErrorEstimate:
-    """Estimate the error of what training left, unless that took less work than this would."""
+    """Estimate the error of what training left, unless that took less work than this would.
+
+    unseen: whether points of training miss something.
+    """
     slopes = {name for name, stage in STAGES.items() if stage.takes_jacobian}
     size, rows = objective.size, objective.rows
     work = sum(
@@ -453,6 +479,8 @@ def _estimate(
             found = with_noise(found, objective)
         if any(jumps(experiment.problem)):
             found = replace(found, doubts=(*found.doubts, _ACROSS_JUMPS))
+        if unseen:
+            found = replace(found, doubts=(*found.doubts, _UNSEEN))
         if lacks_inflow(objective):
             found = replace(found, doubts=(*found.doubts, _NO_INFLOW))
         return found
@@ -465,11 +493,11 @@ def _judged(
     prepared: _Prepared, result: TrainingResult, callbacks: Sequence[Any]
 ) -> tuple[Solution, list[Warning]]:
     """Return the solution with its report, and what is to be warned of."""
-    experiment, objective, fresh = prepared.experiment, prepared.objective, prepared.fresh
+    experiment, objective, fresh = prepared.looked_at
     solution = prepared.solution(result)
     residual = scaled_residuals(solution)
     whole = result.reason not in _CUT_SHORT
-    hints = []
+    hints, unseen = [], []
     if whole:
         before = fresh.losses(experiment.initial_parameters().theta)
         apart = fresh.losses(result.theta)
@@ -478,7 +506,9 @@ def _judged(
         hints = [rest or unsolved(residual, can_be_windowed(*stated), experiment.problem)]
         # Of sums that share is known with the nodes of training alone.
         large = any(residual.get(one.name, 1.0) > _EXACT for one in objective.blocks)
-        if (large or fresh.is_of_other_sums) and not rest:
+        unseen = [] if rest else list(missed(objective, result.theta, before))
+        hints += unseen
+        if (large or fresh.is_of_other_sums) and not rest and not unseen:
             spread = fresh.widespread(result.theta)
             hints.append(overfitted(objective, result.theta, apart, before, spread))
     recovered, doubts = _recovered(objective, result.steps, whole)
@@ -486,7 +516,7 @@ def _judged(
     if whole:
         estimate = _estimate(
             experiment, objective, result, residual,
-            lambda: notify(callbacks, "on_estimate", solution),
+            lambda: notify(callbacks, "on_estimate", solution), bool(unseen),
         )  # fmt: skip
         doubts += [
             ProblemWarning(f"{not_determined(*one)}; {_LOOSE}")

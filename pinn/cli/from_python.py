@@ -146,8 +146,14 @@ def ensemble(
     left out. All else is as of pinn.sweep. Runs that failed or diverged are left out, with a
     RuntimeWarning that says why; ValueError, which says it too, where fewer than two are left.
     """
+    from pinn.problem import Problem
     from pinn.solution import Ensemble, load
 
+    if not isinstance(problem, Problem):
+        raise TypeError(
+            f"ensemble: expected a problem, which it trains with several seeds, got "
+            f"{type(problem).__name__}; of solutions that there are it is pinn.Ensemble(solutions)"
+        )
     if "seed" in settings:
         raise TypeError("ensemble has no argument 'seed', as it trains with several; give seeds")
     swept = _swept(

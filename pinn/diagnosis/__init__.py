@@ -10,6 +10,7 @@ from pinn.diagnosis.homogeneous import solved_by_zero
 from pinn.diagnosis.inflow import lacks_inflow
 from pinn.diagnosis.jumps import jumps
 from pinn.diagnosis.layered import in_layers
+from pinn.diagnosis.missed import missed
 from pinn.diagnosis.natural_units import in_natural_units
 from pinn.diagnosis.overfit import overfitted
 from pinn.diagnosis.preflight import preflight
@@ -20,7 +21,7 @@ from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
     "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "eased",
-    "in_layers", "in_natural_units", "jumps", "lacks_inflow", "overfitted", "preflight", "recovery",
-    "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained",
+    "in_layers", "in_natural_units", "jumps", "lacks_inflow", "missed", "overfitted", "preflight",
+    "recovery", "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained",
     "with_noise",
 ]  # fmt: skip

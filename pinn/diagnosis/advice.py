@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pinn.diagnosis.homogeneous import homogeneous
-from pinn.diagnosis.missing import surplus
+from pinn.diagnosis.missing import overdetermined, surplus
 from pinn.diagnosis.model_scale import scale_advice
 from pinn.diagnosis.sizes import given_size
 from pinn.diagnosis.statement import Stated, Statement
@@ -30,13 +30,15 @@ def advice(statement: Statement, model: Any, losses: Mapping[str, float]) -> lis
 
     losses: of each block, weighted, at the start. Looked for are unknowns whose size is far from
     what the model begins with, terms of an equation and losses that are a million times apart,
-    more conditions than an equation takes, and problems that zero solves.
+    more conditions than an equation takes, more equations than unknowns, and problems that zero
+    solves.
     """
     return [
         *scale_advice(statement, model),
         *_terms_apart(statement),
         *_losses_apart(statement, losses),
         *surplus(statement),
+        *overdetermined(statement),
         *homogeneous(statement),
     ]
 

@@ -13,8 +13,10 @@ import numpy as np
 
 from pinn.diagnosis.advice import advice
 from pinn.diagnosis.few_points import few_points
+from pinn.diagnosis.missed import unmet_sources
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.statement import statement_of
+from pinn.models import Windows
 from pinn.models.in_words import in_words
 from pinn.objective import Evaluation, Objective
 from pinn.objective.block import Block
@@ -190,6 +192,8 @@ def _easier(experiment: Experiment, objective: Objective, began: Evaluation) -> 
         losses = {name: weights.get(name, 1.0) * loss for name, loss in began.losses.items()}
         yield from advice(statement, experiment.model, losses)
     yield from few_points(objective, experiment.sampling)
+    if not isinstance(experiment.model, Windows):  # these have points of their own
+        yield from unmet_sources(objective)
 
 
 def _timed(objective: Objective, theta: np.ndarray) -> tuple[Evaluation, float]:

@@ -236,7 +236,7 @@ def unbounded(statement: Statement) -> list[str]:
                         "on the edge of the domain, which no network has; begin beside it, or "
                         "look for what is bounded"
                     )
-    return sentences
+    return list(dict.fromkeys(sentences))
 
 
 def not_finite(statement: Statement, training: Sequence[tuple[Stated, Points]]) -> list[str]:

@@ -17,7 +17,7 @@ from pinn.diagnosis.planes import Plane
 from pinn.diagnosis.statement import Stated, Statement
 from pinn.diagnosis.systems import System, of_unknowns, order_in, systems_of
 from pinn.equations.leaves import At, Derivative, parts_of
-from pinn.residuals import Boundary
+from pinn.residuals import Boundary, Interior
 
 # Slopes are the same below this share of their size.
 _ROUNDING = 1e-9
@@ -71,6 +71,29 @@ def underdetermined(statement: Statement) -> list[str]:
         and not any(one.linear is None or _has_inside(statement, one) for one in system.conditions)
         and all(one.linear is not None for one in system.equations)
     ]
+
+
+def overdetermined(statement: Statement) -> list[str]:
+    """Return a sentence for each set of unknowns with more equations than unknowns.
+
+    Counted are equations that hold everywhere; where coefficients or fields are to be found, more
+    of them are the point.
+    """
+    if statement.problem.parameters or statement.problem.fields:
+        return []
+    found = []
+    for system in systems_of(statement):
+        everywhere = [one for one in system.equations if isinstance(one.residual.source, Interior)]
+        if len(everywhere) <= len(system.unknowns):
+            continue
+        names = ", ".join(repr(one.name) for one in everywhere)
+        found.append(
+            f"{len(everywhere)} equations ({names}) for "
+            f"{_counted(len(system.unknowns), 'unknown')}, {', '.join(system.unknowns)}: unless "
+            "one follows from the others no function satisfies all of them, and training finds a "
+            "compromise; leave one out, or add an unknown"
+        )
+    return found
 
 
 def _has_inside(statement: Statement, one: Stated) -> bool:

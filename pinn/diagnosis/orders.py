@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,14 +39,7 @@ def conditions_taken(
     Structural analysis as in Pryce, BIT 41 (2001) 364, section 2 (there for time alone).
     """
     n = len(unknowns)
-    orders = np.full((n, n), -np.inf)
-    leading = np.zeros((n, n))
-    for i, slopes in enumerate(equations):
-        for j, unknown in enumerate(unknowns):
-            symbol = _symbol(slopes, unknown, direction, coordinates, space)
-            if symbol:
-                orders[i, j] = max(symbol)
-                leading[i, j] = symbol[max(symbol)]
+    orders, leading = _leading(equations, unknowns, direction, coordinates, space)
     chosen = _transversal(orders)
     if chosen is None:
         return None
@@ -54,6 +48,56 @@ def conditions_taken(
     tight /= np.abs(tight).max(axis=1, keepdims=True)
     smallest = np.linalg.svd(tight, compute_uv=False)[-1]
     return int(orders[np.arange(n), chosen].sum()) if smallest > _ROUNDING else None
+
+
+class Differentiations(NamedTuple):
+    """How often each equation is differentiated until all unknowns are determined, and the index.
+
+    That is as often as the most, and once more where an unknown is then only in the equations.
+    """
+
+    often: tuple[int, ...]
+    index: int
+
+
+def differentiations(
+    equations: Sequence[Mapping[Leaf, float]],
+    unknowns: Sequence[str],
+    time: str,
+    space: Sequence[str],
+) -> Differentiations | None:
+    """Return how often the equations of a square system in time alone have to be differentiated.
+
+    equations: of each the slope in every leaf. None where no order can be told.
+    Pryce, BIT 41 (2001) 364, sections 2 and 5: the structural index.
+    """
+    orders, _ = _leading(equations, unknowns, {time: 1.0}, (time,), space)
+    chosen = _transversal(orders)
+    if chosen is None:
+        return None
+    shifts, heights = _offsets(orders, chosen)
+    often = tuple(int(one) for one in shifts)
+    return Differentiations(often, max(often) + int(heights.min() == 0))
+
+
+def _leading(
+    equations: Sequence[Mapping[Leaf, float]],
+    unknowns: Sequence[str],
+    direction: Mapping[str, float],
+    coordinates: Sequence[str],
+    space: Sequence[str],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order of each equation in each unknown, -inf for none, and what it is led by."""
+    n = len(unknowns)
+    orders = np.full((n, n), -np.inf)
+    leading = np.zeros((n, n))
+    for i, slopes in enumerate(equations):
+        for j, unknown in enumerate(unknowns):
+            symbol = _symbol(slopes, unknown, direction, coordinates, space)
+            if symbol:
+                orders[i, j] = max(symbol)
+                leading[i, j] = symbol[max(symbol)]
+    return orders, leading
 
 
 def _symbol(

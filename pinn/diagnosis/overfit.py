@@ -76,7 +76,5 @@ def _remedies(fitted: Mapping[str, Fitted]) -> Iterator[str]:
     if POINTS in fitted.values():
         yield "take more points, points that are drawn anew (sampling.redraw) or a smaller model"
     for name, one in fitted.items():
-        if one.kind == "times":
-            yield f"take more times in {name} ({one.setting})"
-        elif one.kind == "nodes":
-            yield f"take more nodes in the sums and integrals of {name} ({one.setting})"
+        if one is not POINTS:
+            yield f"{one.remedy}{name}{f' ({one.setting})' if one.setting else ''}"

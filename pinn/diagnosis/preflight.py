@@ -10,6 +10,8 @@ import autograd as T
 from pinn.diagnosis.backward import backward
 from pinn.diagnosis.contradictions import contradictions, not_finite, unbounded
 from pinn.diagnosis.held import HeldByModel
+from pinn.diagnosis.hidden import hidden
+from pinn.diagnosis.homogeneous import branching
 from pinn.diagnosis.jumps import jumps
 from pinn.diagnosis.missing import missing, underdetermined
 from pinn.diagnosis.multiples import multiples
@@ -32,7 +34,8 @@ def preflight(objective: Objective) -> list[str]:
 
     Looked for are missing conditions, unknowns and coefficients that nothing determines, or up to a
     factor alone, equations and conditions that contradict each other or have no value, equations
-    that run the wrong way in time, initial values that change with time, regions without a point,
+    that run the wrong way in time, constraints that hide their derivatives, solutions that branch
+    off zero, initial values that change with time, regions without a point,
     derivatives across a jump, coordinates that the precision does not resolve, and a model without
     the second derivatives that are asked for. Takes some milliseconds for each residual, and looks
     at no more than 100 of them, in at most 12 coordinates. The objective is left as it was; the
@@ -55,6 +58,8 @@ def preflight(objective: Objective) -> list[str]:
         *_unasked(statement),
         *backward(statement),
         *underdetermined(statement),
+        *hidden(statement),
+        *branching(statement),
         *_idle_coefficients(objective),
         *multiples(statement),
         *empty_regions(objective.problem),

@@ -112,20 +112,24 @@ class Statement:
         found = self._linear(stated.residual, stated.points, state, coefficients)
         return None if found is None else found.value
 
-    def value_where(self, stated: Stated, values: State, many: bool = False) -> np.ndarray:
+    def value_where(
+        self, stated: Stated, values: State, many: bool = False, points: Points | None = None
+    ) -> np.ndarray:
         """Return a residual that is known, (n,), where its leaves have given values.
 
-        many: at many points, for a source that is narrow to be met.
+        many: at many points. points: at others than those of the statement.
         """
-        return self.linear_where(stated, values, many, sloped=False).value
+        return self.linear_where(stated, values, many, points, sloped=False).value
 
     def linear_where(
-        self, stated: Stated, values: State, many: bool = False, sloped: bool = True
+        self, stated: Stated, values: State, many: bool = False, points: Points | None = None,
+        sloped: bool = True,
     ) -> Linear:
         """Return the same with its slopes."""
         elsewhere = stated.name not in self.problem.equations
         scope, coefficients = self.problem.scope, self._coefficients[0]
-        points = self._many(stated.residual.source) if many else stated.points
+        if points is None:
+            points = self._many(stated.residual.source) if many else stated.points
         return linear(
             stated.residual, scope, points, values, coefficients, elsewhere, sloped=sloped
         )

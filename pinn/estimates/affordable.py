@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -47,29 +48,34 @@ class Foreseen(NamedTuple):
         parts: int,
         copies: bool,
         clock: Callable[[], float],
+        left: float = math.inf,
     ) -> Foreseen:
         """Measure it at a sample of the points, one of so many parts of them, and at others.
 
         The others since what points alone make is kept from one evaluation to the next. columns:
         the numbers that move. compared: evaluates the network where corrections are compared.
-        copies: whether a corrected network is a difference of two.
+        copies: whether a corrected network is a difference of two. left: the seconds that it may
+        take; where evaluations alone take too many the rest is not measured, and left out.
         """
         points = {block.name: block.points for block in sample.blocks}
         first = _seconds(lambda: sample.residuals(sample.theta, points), clock)
         residual = _seconds(lambda: sample.residuals(sample.theta, others), clock)
+        copied = _COPIES if copies else 1.0
+        times = _PLAIN + _CORRECTED * copied
+        evaluations = _MARGIN * parts * times * residual
+        recorded = _MARGIN * _RECORDED * max(0.0, first - residual)
+        if cls(recorded, evaluations, 0.0, 0.0).share(left) == 0:
+            return cls(recorded, evaluations, 0.0, 0.0)
         Linearised(sample, columns)
         sample.set_points(others)
         slopes = _seconds(lambda: Linearised(sample, columns), clock)
         some = np.ones((1 + len(columns) // parts, len(columns)))
         product = _seconds(lambda: some.T @ some, clock)
         values = _seconds(compared, clock)
-        copied = _COPIES if copies else 1.0
-        times = _PLAIN + _CORRECTED * copied
         # rows are a few times as many as numbers
         return cls(
-            _MARGIN * (_RECORDED * max(0.0, first - residual) + _COMPARED * copied * values),
-            _MARGIN * parts * times * residual, _MARGIN * parts * slopes,
-            _MARGIN * parts * _PRODUCTS * product,
+            recorded + _MARGIN * _COMPARED * copied * values, evaluations,
+            _MARGIN * parts * slopes, _MARGIN * parts * _PRODUCTS * product,
         )  # fmt: skip
 
     @property

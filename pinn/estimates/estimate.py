@@ -166,7 +166,7 @@ class _Estimation:
         places = _some(test_points(self._experiment.problem.domain, self._experiment.problem.walls))
         return Foreseen.by(
             measured, others, self._columns, lambda: present.at(places), _PARTS, not linear,
-            self._experiment.ranks.clock,
+            self._experiment.ranks.clock, self._budget.limit - self._budget.spent,
         )  # fmt: skip
 
     # ---- points
@@ -229,7 +229,8 @@ class _Estimation:
 
     def result(self) -> ErrorEstimate:
         if self._share == 0:
-            return ErrorEstimate(doubts=(left_out(self._foreseen.seconds, self._budget.limit),))
+            said = left_out(self._foreseen.seconds, self._budget.limit)
+            return ErrorEstimate(doubts=(said,), share=0.0)
         found = self._estimated()
         if self._share < 1:
             told = made_of_a_part(self._share, self._foreseen.seconds)
@@ -553,6 +554,8 @@ def _fits(name: str, fitted: Fitted, ratio: float) -> str:
     more = f"take more of them ({setting})" if setting else (
         "take more of them, or redraw them more often"
     )  # fmt: skip
+    if fitted.singular:
+        more = f"{fitted.remedy}it"
     return (
         f"the residual of {name} is {ratio:.2g} times larger {where}: {kind} are fitted, and not "
         f"the equation; {more}"

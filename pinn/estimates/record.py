@@ -57,7 +57,7 @@ def shown(error: float | None, form: str) -> str:
 def left_out(seconds: float, limit: float) -> str:
     """Return why there is no estimate where it would take longer than it may."""
     return (
-        f"it takes about {seconds:.0f} s, and {limit:.2g} s are left to it by the limit in time; "
+        f"it takes about {seconds:.0f} s or more, and the limit in time allows it {limit:.3g}; "
         "solution.error_estimate() makes it"
     )
 
@@ -88,7 +88,7 @@ class ErrorEstimate:
     fresh        root mean square of each block's residual at points that training never saw
     trained      the same at the points of training
     share        of the points and functions of an estimate that it was made with: less than 1 where
-                 a limit in time left no room for more
+                 a limit in time left no room for more, 0 where it left none for an estimate
     doubts       why the estimate is not to be trusted, a sentence each; that it is of the size of
                  no solution is another reason (`trusted`)
     remarks      what else was seen on the way, such as an overfit to the points

@@ -58,7 +58,7 @@ def second_solution(
     again = _again(experiment)
     found = _solved(again, budget)
     if isinstance(found, float):
-        return ErrorEstimate(doubts=(left_out(found, budget.limit),))
+        return ErrorEstimate(doubts=(left_out(found, budget.limit),), share=0.0)
     if found is None:
         return None
     solved, doubts = domain, ()

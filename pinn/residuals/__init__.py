@@ -1,6 +1,8 @@
 """Residuals: what has to vanish, and the points at which it does."""
 
-from pinn.residuals.quadrature import WEIGHT, Nodes, space_of
+from pinn.residuals.crossings import crossings, switched
+from pinn.residuals.narrow import Narrow, narrow
+from pinn.residuals.quadrature import WEIGHT, Nodes, space_of, usual_nodes
 from pinn.residuals.residual import Residual
 from pinn.residuals.robust import Judged, judged
 from pinn.residuals.sources import (
@@ -24,6 +26,7 @@ __all__ = [
     "Judged",
     "Listed",
     "Measured",
+    "Narrow",
     "Nodes",
     "Residual",
     "Section",
@@ -31,6 +34,10 @@ __all__ = [
     "Start",
     "Surface",
     "Within",
+    "crossings",
     "judged",
+    "narrow",
     "space_of",
+    "switched",
+    "usual_nodes",
 ]

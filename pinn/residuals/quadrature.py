@@ -98,12 +98,17 @@ def space_of(domain: Shape) -> Shape:
     return reduce(mul, factors)
 
 
+def usual_nodes(dimensions: int) -> int:
+    """Return how many nodes there are along each of some coordinates, where none are asked for."""
+    return _COUNTS.get(dimensions, int(_MOST ** (1 / max(dimensions, 1))))
+
+
 def _placed(dimensions: int, nodes: int | None, place) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and weights, which sum up to 1, where `place` puts those of the unit cube.
 
     Gauss-Legendre's where all of the cube has a place, else even points of equal weight.
     """
-    each = nodes or _COUNTS.get(dimensions, int(_MOST ** (1 / max(dimensions, 1))))
+    each = nodes or usual_nodes(dimensions)
     one, weight = np.polynomial.legendre.leggauss(each)
     grid = np.meshgrid(*[(one + 1) / 2] * dimensions, indexing="ij")
     unit = np.stack([axis.reshape(-1) for axis in grid], axis=1) if grid else np.empty((1, 0))

@@ -13,7 +13,7 @@ from pinn.equations.values import Values
 from pinn.objective import Objective
 from pinn.objective.block_weights import check_blocks
 from pinn.problem import Problem
-from pinn.residuals import Residual, Source
+from pinn.residuals import Residual, Source, narrow
 from pinn.sampling import (
     ADAPTIVE,
     BlockSampling,
@@ -112,7 +112,8 @@ class Collocation:
         """Return uniform random points of every block, from a stream.
 
         As many as training has, and 200 at least: what happens between a few points is not seen at
-        as many others.
+        as many others. What is known to be in a place that so many hardly meet has some of its own;
+        those that judge a run only in time alone, where windows can follow it.
         """
         found, whole = {}, {one.name for one in self._problem.residuals if one.whole}
         for place in self._places:
@@ -122,7 +123,20 @@ class Collocation:
                 if count is not None and count < _LEAST_FRESH:
                     uniform = place.settings.uniform(_LEAST_FRESH)
                 found[block] = place.source.draw(uniform, stream(self._seed, name, block))
-        return {residual.name: found[residual.name] for residual in self._problem.residuals}
+        hardly = name != "judging" or len(self._problem.domain.coordinates) == 1
+        return {
+            residual.name: self._with_narrow(residual, found[residual.name])
+            if hardly else found[residual.name]
+            for residual in self._problem.residuals
+        }  # fmt: skip
+
+    def _with_narrow(self, residual: Residual, points: Points) -> Points:
+        """Return points, and others where known parts of a residual are that these hardly meet."""
+        small = [
+            Points(one.points) for one in narrow(residual, self._problem.constants)
+            if not one.is_met_by(len(points))
+        ]  # fmt: skip
+        return Points.joined([points, *small]) if small else points
 
     # ---- how they are drawn
 

@@ -99,6 +99,10 @@ class Legs(ABC):
     def _losses(self) -> tuple[float, Mapping[str, float]]:
         """Return the loss of the run as far as it came, and that of each block."""
 
+    def _fresh_loss(self) -> float:
+        """Return the loss of the run where training did not look."""
+        return self._fresh(self._theta)
+
     def _kept(self, objective: Objective) -> Any:
         """Return what later legs need of one that has ended, besides theta."""
         return None
@@ -172,17 +176,17 @@ class Legs(ABC):
     def _result(self) -> TrainingResult:
         self._objective.parameters.load(self._theta)
         with np.errstate(over="ignore", invalid="ignore"):
-            fresh_loss = self._fresh(self._theta) if self._reports else math.nan
+            fresh_loss = self._fresh_loss() if self._reports else math.nan
             loss, losses = self._losses()
         self._objective.parameters.load(self._theta)
-        reason, message = self._end
+        _, message = self._end
         if self._reports:
             message = self._said(message)
         return TrainingResult(
             theta=self._theta,
             loss=loss,
             losses=losses,
-            reason=reason,
+            reason=self._reason,
             message=message,
             stages=tuple(stage for one in self._reports for stage in one.stages),
             steps=self._steps,
@@ -251,6 +255,11 @@ class Legs(ABC):
         self._running = None
 
     # ---- what is told of it
+
+    @property
+    def _reason(self) -> StopReason:
+        """Why the run ended."""
+        return self._end[0]
 
     def _said(self, message: str) -> str:
         """Return what is said of the end of the run; message: of that of its last leg."""

@@ -30,7 +30,7 @@ from pinn.training.fresh import FreshLoss
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
 from pinn.training.records import LegReport, Resume
-from pinn.training.road import SOLVED_UP_TO, counted
+from pinn.training.road import SOLVED_UP_TO, counted, is_of_limit
 
 if TYPE_CHECKING:
     from pinn.training.experiment import Experiment
@@ -224,7 +224,7 @@ class March(Legs):
     ended, but for one that is solved for, which begins as it was drawn. A window is trained as any
     problem is, with the stages, points and weights of the experiment, on its own times; the
     networks before it stay as they are. The losses told are those in the window; that at the end is
-    the mean over windows.
+    the mean over windows, and so is that on fresh points where all of time was come to.
     """
 
     leg = "window"
@@ -267,11 +267,20 @@ class March(Legs):
 
     def _said(self, message: str) -> str:
         model, time = self._experiment.model, _time(self._experiment.problem)
-        whole = len(self._reports) == self.count and self._end[0] is StopReason.MINIMUM
-        if model.until is None or not whole:
+        if model.until is None or not self._is_whole:
             return super()._said(message)
         # What the last of them reached, where a solution ends, tells nothing of the others.
         return f"{SOLVED_UP_TO} {time} = {model.until:.6g}, in {counted(self.count)} of time"
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether all windows went as low as they go."""
+        return len(self._reports) == self.count and self._end[0] is StopReason.MINIMUM
+
+    @property
+    def _reason(self) -> StopReason:
+        limited = any(is_of_limit(one) for one in self._decisions)
+        return StopReason.TIME if limited and self._is_whole else super()._reason
 
     def _kept(self, objective: Objective) -> T.nn.Module:
         return self._here.trained_network()
@@ -286,6 +295,13 @@ class March(Legs):
             for block in self._objective.blocks
         }
         return _mean((one.loss, length) for one, length in self._lengths()), losses
+
+    def _fresh_loss(self) -> float:
+        if len(self._reports) < self.count or self._experiment.model.until is not None:
+            return super()._fresh_loss()  # what is not solved counts
+        return _mean(
+            (one.stages[-1].fresh_loss, length) for one, length in self._lengths() if one.stages
+        )
 
     def _lengths(self) -> Iterator[tuple[LegReport, float]]:
         """Yield the windows that have ended and how long each is."""

@@ -15,6 +15,7 @@ from pinn.objective import Objective
 from pinn.problem import Problem
 from pinn.sampling import Points
 from pinn.training.course import Decision
+from pinn.training.edges import switch_times
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss
 from pinn.training.given import given_values
@@ -70,7 +71,8 @@ def paced(
 
     windows: breaks, until -> the model, in time alone. A window that leaves more of what changes in
     it than is allowed is tried again at a fraction of its length; after one that leaves much less
-    the next is longer. Where the limit in time, or the solution, ends before all windows are solved
+    the next is longer. None goes beyond a time at which the text says that something changes. Where
+    the limit in time, or the solution, ends before all windows are solved
     those that are solved are what is found, but for None where little is solved and time is left to
     try another model. tell: hears of each.
     """
@@ -78,10 +80,13 @@ def paced(
     low, high = map(float, domain.bounds[domain.time])
     length, here, seen, worst = _FIRST * (high - low), None, Seen(), 0.0
     road = Road(low, high, str(domain.time), budget)
+    edges = np.append(switch_times(experiment.problem), high)
     networks: list[T.nn.Module] = []
     thetas: list[np.ndarray] = []
     while road.start < high:
-        start, end = road.start, _end(road.start, length, high)
+        start = road.start
+        nearest = _shortest(start, low, high)
+        end = _end(start, length, float(edges[edges > start + nearest][0]))
         tried = replace(experiment, model=windows(road.breaks(end), None))
         here = of_window(tried, len(networks), networks, here)
         objective = here.objective
@@ -108,7 +113,7 @@ def paced(
         else:
             road.failed_at(end)
             length = (end - start) * (_MUCH_SHORTER if left > _ALL_OF_IT else _SHORTER)
-            stuck = length < max(_SHORTEST * (high - low), _NEAREST * abs(start))
+            stuck = length < nearest
         if road.start < high and (stuck or road.is_over(length)):
             rest = road.rest(stuck)
             if rest is None:
@@ -118,6 +123,11 @@ def paced(
             thetas.append(np.zeros_like(thetas[-1]))
             return Paced(replace(experiment, model=model), np.concatenate(thetas), worst, rest)
     return Paced(tried, np.concatenate(thetas), worst)
+
+
+def _shortest(start: float, low: float, high: float) -> float:
+    """Return the length of the shortest window that begins at a time."""
+    return max(_SHORTEST * (high - low), _NEAREST * abs(start))
 
 
 def constant_start(objective: Objective, start: float) -> np.ndarray:

@@ -13,6 +13,11 @@ from pinn.training.trial import Budget
 _MOST = 500
 # How a decision begins that tells of time that is not solved.
 SOLVED_UP_TO = "solved up to"
+# How the reason begins that is a limit in time.
+LIMITED = "the limit of"
+# Seconds that are foreseen with windows that grow and with such that do not: so much alike are one
+# number, and a range beyond so much is no help.
+_ALIKE, _TOLD = 1.3, 30.0
 # The share of a limit in time that windows may take: training begins where they end.
 SHARE = 0.75
 # Where less than this share of time is solved, or no window goes on, another model is tried, if
@@ -27,6 +32,11 @@ _GAP, _GROWING, _GROWTH, _SHRINKAGE = 1e-5, 8, 10.0, 10.0
 def counted(windows: int) -> str:
     """Return so many windows in words."""
     return "1 window" if windows == 1 else f"{windows} windows"
+
+
+def is_of_limit(decision: Decision) -> bool:
+    """Return whether a decision tells of time that is not solved for want of seconds."""
+    return decision.what.startswith(SOLVED_UP_TO) and decision.why.startswith(LIMITED)
 
 
 class Road:
@@ -108,10 +118,17 @@ class Road:
         else:
             spent = self._budget.spent
             each = (spent - self._began) / len(self._ends)
-            seconds = float(f"{(spent + self._to_come() * each) / SHARE:.2g}")
+            # windows that go on growing, as the last ones did, or that do not
+            few, many = (
+                float(f"{(spent + count * each) / SHARE:.2g}")
+                for count in (self._to_come(), (self._high - self.start) / self._recent().mean())
+            )
+            seconds = f"about {few:g} s"
+            if many > _ALIKE * few:
+                seconds = f"{few:g} to {many:g} s" if many < _TOLD * few else f"{few:g} s or more"
             why = (
-                f"the limit of {self._budget.limit:g} s does not do for more; at the pace so far "
-                f"about {seconds:g} s would do for all of it"
+                f"{LIMITED} {self._budget.limit:g} s does not do for more; at the pace so far "
+                f"{seconds} would do for all of it"
             )
         return Decision(0, what, f"{why}. What comes after {self.start:.6g} is not solved")
 
@@ -124,9 +141,13 @@ class Road:
         grows = np.any(self._slopes[-1] > _GROWTH * self._slopes[-1 - _GROWING])
         return gap < _GAP * (self.start - self._low) and shrinks and bool(grows)
 
+    def _recent(self) -> np.ndarray:
+        """Return how long the last windows were."""
+        return np.diff([self._low, *self._ends])[-_GROWING:]
+
     def _to_come(self) -> float:
         """Return how many windows the rest takes, if they go on growing as the last ones did."""
-        lengths = np.diff([self._low, *self._ends])[-_GROWING:]
+        lengths = self._recent()
         growth = (lengths[-1] / lengths[0]) ** (1 / max(1, len(lengths) - 1))
         growth, rest = float(growth), self._high - self.start
         if growth <= 1 + 1e-3:

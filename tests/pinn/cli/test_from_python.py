@@ -226,3 +226,8 @@ def test_runs_that_ended_under_other_limits_are_told_of_and_extended_when_asked(
     assert [run.summary()["steps"] for run in found.runs] == [5, 5]
     alone = pinn.solve(heat(), **longer, seed=1)
     np.testing.assert_array_equal(pinn.load("all/seed=1").theta, alone.theta)
+
+
+def test_solutions_in_place_of_a_problem_are_sent_to_the_class():
+    with pytest.raises(TypeError, match=r"expected a problem.*got list; .* pinn\.Ensemble\("):
+        pinn.ensemble([None, None])

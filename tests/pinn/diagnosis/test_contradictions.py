@@ -145,3 +145,10 @@ def test_a_value_without_bounds_on_the_edge():
     (sentence,) = said(heat(IC("u", "log(x)"), EDGE))
     assert "initial_u" in sentence and "has an infinite value at x = 0, t = 0" in sentence
     assert said(heat(IC("u", "sqrt(x)*(1 - x)"), EDGE)) == []
+
+
+def test_a_corner_where_a_value_has_no_bounds_is_told_once():
+    square = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
+    problem = P(square, ["u"], {"e": "laplacian(u)"}, [BC("u", "log(x**2 + y**2)")])
+    (sentence,) = said(problem)
+    assert "infinite value at x = 0, y = 0" in sentence

@@ -5,6 +5,8 @@ import pytest
 
 import pinn
 from pinn.diagnosis import solved_by_zero
+from pinn.diagnosis.homogeneous import branching
+from pinn.diagnosis.statement import Statement
 
 X, Y = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1)
 T1 = pinn.Time("t", 0, 1)
@@ -48,3 +50,43 @@ def test_it_is_said_by_check_and_at_the_end():
     )
     assert any("u = 0 solves" in one for one in solution.report.error_estimate.remarks)
     assert "homogeneous" in str(solution.report)
+
+
+SINE = "laplacian(u) + k*sin(u)"
+
+
+def told_to_branch(domain, equation, conditions, **constants):
+    problem = P(domain, ["u"], {"e": equation}, conditions, constants=constants)
+    return list(branching(Statement(problem)))
+
+
+@pytest.mark.parametrize("domain, equation, k", [
+    (X, "u_xx + k*sin(u)", 20), (X * Y, SINE, 20), (X, "2*u_xx + k*u*(1 - u)", 20),
+])  # fmt: skip
+def test_solutions_that_branch_off_zero_are_told_above_the_first_eigenvalue(domain, equation, k):
+    """The eigenvalues of -laplacian with u = 0 around: pi^2, and twice that in the square."""
+    (said,) = told_to_branch(domain, equation, [BC("u", 0)], k=k)
+    assert "other solutions branch off it" in said
+    assert told_to_branch(domain, equation, [BC("u", 0)], k=9) == []
+
+
+@pytest.mark.parametrize("domain, equation, conditions", [
+    (X, "u_xx + k*u", [BC("u", 0)]),
+    (X, "u_xx + k*sin(u) + 1", [BC("u", 0)]),
+    (X, "u_xx - k*sin(u)", [BC("u", 0)]),
+    (X * T1, "u_t - u_xx - k*sin(u)", [BC("u", 0), IC("u", 0)]),
+    (X, "u_xx + k*sin(u)", [BC("u", 0, on="x=0"), pinn.Neumann("u", 0, on="x=1")]),
+])  # fmt: skip
+def test_other_problems_are_not_said_to_branch(domain, equation, conditions):
+    assert told_to_branch(domain, equation, conditions, k=30) == []
+
+
+@pytest.mark.parametrize("problem", [
+    P(pinn.Time("t", 0, 100), ["T"],
+      {"c": "T_t + 0.1*T - where(t > 40 and t < 40.001, 1e4, 0)"}, [IC("T", 0)]),
+    P(X * Y, ["u"], {"disc": "laplacian(u) + where((x - 0.3)**2 + (y - 0.4)**2 < 1e-6, 1, 0)"},
+      [BC("u", 0)]),
+    P(X * T1, ["u"], {"heat": "u_t - u_xx"}, [BC("u", 0), IC("u", "exp(-(x - 0.4)**2/1e-12)")]),
+])  # fmt: skip
+def test_sources_that_no_even_point_meets_make_it_other_than_zero(problem):
+    assert solved_by_zero(problem) == []

@@ -14,7 +14,7 @@ from pinn.conditions import Condition
 from pinn.config import load
 from pinn.diagnosis import preflight
 from pinn.diagnosis.held import HeldByModel
-from pinn.diagnosis.missing import missing
+from pinn.diagnosis.missing import missing, overdetermined
 from pinn.diagnosis.statement import Statement
 from pinn.equations.term import Term
 from pinn.schema import Name, Text, declared
@@ -309,3 +309,17 @@ def test_fewer_equations_than_unknowns_are_told():
     assert told(enough, conditions=[pinn.Dirichlet("v", 0, on="x=0")]) == []
     data = {"x": np.linspace(0, 1, 5), "v": np.linspace(0, 1, 5)}
     assert told({"e": "u_x + v"}, conditions=[pinn.Data("v", data)]) == []
+
+
+@pytest.mark.parametrize("equations, unknowns, parameters, said", [
+    ({"heat": "u_t - u_xx", "slope": "u_x - 1"}, ["u"], [], True),
+    ({"heat": "u_t - u_xx", "wave": "v_tt - v_xx"}, ["u", "v"], [], False),
+    ({"heat": "u_t - k*u_xx", "slope": "u_x - 1"}, ["u"], [PAR("k", 1.0)], False),
+    ({"left": pinn.Equation("u_t - u_xx", on="x < 0.5"),
+      "right": pinn.Equation("u_t - 2*u_xx", on="x > 0.5")}, ["u"], [], False),
+])  # fmt: skip
+def test_more_equations_than_unknowns_are_told(equations, unknowns, parameters, said):
+    problem = P(X * T1, unknowns, equations, [IC("u", "x")], parameters=parameters)
+    found = overdetermined(Statement(problem))
+    assert len(found) == said
+    assert not said or found[0].startswith("2 equations ('heat', 'slope') for 1 unknown, u: unless")

@@ -10,9 +10,13 @@ from scipy.integrate import solve_ivp
 
 import pinn
 from pinn.config import load
+from pinn.optimizers import StopReason
 from pinn.schema.errors import DeclarationError
 from pinn.training.choosing import with_model
+from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
+from pinn.training.fresh import FreshLoss, fresh_points
+from pinn.training.marching import March
 
 SMALL = pinn.MLP(width=8, depth=1)
 POINTS = pinn.Sampling(60, redraw=None, adaptive=None)
@@ -237,3 +241,34 @@ def test_an_order_that_hands_over_too_little_is_refused():
 def test_the_default_takes_no_windows_where_these_are_refused(problem):
     chosen = with_model(Experiment(dataclasses.replace(problem, reference=None)))
     assert not isinstance(chosen.experiment.model, pinn.Windows)
+
+
+def test_windows_that_a_limit_ended_are_told_to_have_ended_there():
+    """Two windows of three: all of them went as low as they go, and the limit left no more."""
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 3), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1, hard=True)]
+    )
+    model = pinn.Windows(
+        model=pinn.RandomFeatures(40, (1.0, 8.0)), breaks=[1.0, 2.0], until=2.0
+    )
+    run = Experiment(problem, model, pinn.Sampling(interior=160))
+    objective = run.objective()
+
+    def ended(why):
+        rest = Decision(0, "solved up to t = 2 of 3", why)
+        fresh = FreshLoss(objective, fresh_points(run))
+        return March(run, objective, fresh=fresh, decisions=[rest]).run()
+
+    limited = ended("the limit of 9 s does not do for more")
+    assert limited.reason is StopReason.TIME and "solved up to t = 2" in limited.message
+    assert ended("random features do not follow it").reason is StopReason.MINIMUM
+
+
+def test_the_loss_on_fresh_points_is_the_mean_over_windows():
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 3), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1, hard=True)]
+    )
+    model = pinn.Windows(model=pinn.RandomFeatures(9, (1.0, 4.0)), breaks=[1.0])
+    report = pinn.solve(problem, model, pinn.Sampling(interior=160), error_bars=False).report
+    first, second = (stage.fresh_loss for stage in report.stages)
+    assert report.fresh_loss == pytest.approx((first + 2 * second) / 3, rel=1e-12)
