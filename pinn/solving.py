@@ -394,9 +394,9 @@ def _chosen(
     tell: Callable[[str], Any] = lambda sentence: None,
 ) -> Chosen:
     """Return the run with what was left open: units of outputs and losses, layers, the model."""
-    fixed = isinstance(start, Solution)
-    experiment, decisions = in_natural_units(asked, fixed_model=fixed)
-    experiment, layers = in_layers(experiment, fixed_model=fixed)
+    started = start.problem if isinstance(start, Solution) else None
+    experiment, decisions = in_natural_units(asked, fixed_model=started is not None)
+    experiment, layers = in_layers(experiment, started)
     chosen = with_model(experiment, start is not None, tell)
     if chosen.decisions and start is None and not chosen.interrupted:
         experiment, by_way = eased(chosen.experiment)

@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pinn.conditions import Periodic
-from pinn.diagnosis.thin_layers import TOO_THIN, Balance, balances
+from pinn.diagnosis.thin_layers import TOO_THIN, balances
 from pinn.models import AutoModel, Network
 from pinn.problem import Problem
-from pinn.problem.layers import has_walls
+from pinn.problem.layers import has_walls, range_of_widths
 from pinn.sampling import Layers, Widths
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
-# Layers that are no thinner than this share of the domain are followed by any network.
+# Layers that are no thinner than this share of the domain are followed by any network; in time,
+# where they form on the way, those that are not TOO_THIN.
 _WIDE = 1 / 25
 # A layer that is not so many times wider than another one is followed with it.
 _OTHER = 3.0
 
 
 def in_layers(
-    experiment: Experiment, fixed_model: bool = False
+    experiment: Experiment, started: Problem | None = None
 ) -> tuple[Experiment, tuple[Decision, ...]]:
     """Return a run whose points and network know of layers along walls, and what was found.
 
@@ -28,16 +29,19 @@ def in_layers(
     points are where they are by default, those that balances of its terms make: of a problem
     without coefficients to find, families of problems and a continuation. A network to which
     neither features nor embeddings are given sees exp(-distance/width) beside the coordinates.
-    fixed_model: whether the numbers to start from belong to the model as it is.
-    docs/decisions/0063.
+    Where the solution has a part in where a layer lies, it may lie anywhere: those of nonlinear
+    equations are left to a continuation. started: the problem of the solution to start from, whose
+    layers its network knows. docs/decisions/0063.
     """
     decisions = ()
-    found = {} if experiment.problem.layers or fixed_model else _found(experiment)
+    found = {}
+    if not experiment.problem.layers:
+        found = _found(experiment) if started is None else dict(started.layers)
     if found:
         experiment = replace(experiment, problem=experiment.problem.with_layers(found))
         decisions = (_decided(experiment.problem.walls),)
     model, layers = experiment.model, experiment.problem.walls
-    is_open = isinstance(model, Network) and not (model.features or model.embedding or fixed_model)
+    is_open = isinstance(model, Network) and not (model.features or model.embedding or started)
     if layers and is_open:
         seen = (*experiment.problem.domain.coordinates, *(one.profile for one in layers))
         experiment = replace(experiment, model=replace(model, features=seen))
@@ -61,13 +65,16 @@ def layers_of(problem: Problem) -> Widths:
     """Return the thin layers along walls that the balances of a problem's terms make."""
     widths: dict[str, tuple[list[float], list[float]]] = {}
     repeated = {one.coordinate for one in problem.conditions if isinstance(one, Periodic)}
-    for one in sorted(balances(problem), key=lambda one: one.width):
-        if one.width > _thin(one, problem.domain.time is not None):
+    widest = _WIDE if problem.domain.time is None else TOO_THIN
+    for one in sorted(balances(problem, at_walls=True), key=lambda one: one.width):
+        if one.width > widest or not one.linear:
             continue
         if one.coordinate in repeated or not has_walls(problem.domain, one.coordinate):
             continue
-        low, high = problem.domain.bounds[one.coordinate]
-        width = float(f"{one.width * (high - low):.3g}")
+        least, length = range_of_widths(problem.domain, one.coordinate)
+        width = float(f"{one.width * length:.3g}")
+        if width < least:
+            continue
         own = widths.setdefault(one.coordinate, ([], []))
         for side, lies_there in zip(own, (one.at_low, one.at_high), strict=True):
             if lies_there and not (side and width < _OTHER * side[-1]):
@@ -75,16 +82,6 @@ def layers_of(problem: Problem) -> Widths:
     return {
         name: tuple(tuple(side) or None for side in sides) for name, sides in widths.items()
     }  # fmt: skip
-
-
-def _thin(one: Balance, in_time: bool) -> float:
-    """Return the share of the domain below which a layer is thin.
-
-    Where the solution has a part in it, it may lie anywhere, and in time it forms on the way.
-    """
-    if in_time:
-        return TOO_THIN if one.linear else 0.0
-    return _WIDE if one.linear else TOO_THIN
 
 
 def _decided(layers: Layers) -> Decision:

@@ -16,7 +16,7 @@ from pinn.diagnosis.statement import Stated, Statement, statement_of
 from pinn.equations.leaves import At, parts_of
 from pinn.problem import Problem
 from pinn.residuals import Interior
-from pinn.sampling import stream
+from pinn.sampling import Points, stream
 
 # How often the derivatives of highest order are taken larger to see how a layer follows them.
 _FACTOR = 2.0
@@ -31,6 +31,9 @@ residual is small too where the solution jumps elsewhere, or does not meet a con
 _UPRIGHT, _FEW = 1e-6, 0.02
 # Slopes that differ by so little, as shares, are the same in both states.
 _SAME = 1e-9
+# What a layer along a wall is made of is looked at so far from it, as a share of the domain: on it
+# coefficients may have no value.
+_BESIDE = 0.01
 
 
 class Thin(NamedTuple):
@@ -58,8 +61,10 @@ class Balance(NamedTuple):
     linear: bool
 
 
-def balances(problem: Problem) -> list[Balance]:
+def balances(problem: Problem, at_walls: bool = False) -> list[Balance]:
     """Return the layers that a problem's terms of highest order make; none is possible.
+
+    at_walls: those beside the bounds of a coordinate, one by one, in place of those anywhere.
 
     In a layer across x the term of highest order in x, of size a_m, balances one of lower order, of
     size a_j: its width w has a_m / w^m = a_j / w^j, and of several j that with the smallest w
@@ -75,7 +80,7 @@ def balances(problem: Problem) -> list[Balance]:
     sizes = {name: (size.value, size.changes) for name, size in stated_sizes(statement).items()}
     return [
         found for equation in statement.equations
-        for found in _of_equation(statement, equation, sizes)
+        for found in _of_equation(statement, equation, sizes, at_walls)
     ]  # fmt: skip
 
 
@@ -108,16 +113,44 @@ def _thinnest(problem: Problem) -> float | None:
 
 
 def _of_equation(
-    statement: Statement, equation: Stated, sizes: Mapping[str, tuple[float, float]]
+    statement: Statement, equation: Stated, sizes: Mapping[str, tuple[float, float]], at_walls: bool
 ) -> Iterator[Balance]:
     if not equation.is_finite or not isinstance(equation.residual.source, Interior):
         return
     domain = statement.problem.domain
+    if not at_walls:
+        for slopes in _slopes(statement, equation, sizes, equation.points):
+            found = (_across(name, slopes) for name in domain.space)
+            yield from (one for one in found if one is not None)
+        return
+    for name in domain.space:
+        for is_low, bound, inwards in zip((True, False), domain.bounds[name], (1, -1), strict=True):
+            beside = equation.points.coordinates.copy()
+            low, high = domain.bounds[name]
+            beside[:, domain.coordinates.index(name)] = bound + inwards * _BESIDE * (high - low)
+            points = Points(beside, equation.points.columns)
+            for slopes in _slopes(statement, equation, sizes, points):
+                found = _across(name, slopes)
+                if found is not None and (found.at_low if is_low else found.at_high):
+                    yield found._replace(at_low=is_low, at_high=not is_low)
+
+
+def _slopes(
+    statement: Statement, equation: Stated, sizes: Mapping[str, tuple[float, float]], points: Points
+) -> Iterator[dict[tuple[str, ...], np.ndarray]]:
+    """Give, for each unknown, the slopes in its derivatives, (2 states, n), by their coordinates.
+
+    They are those of a domain whose coordinates run over one. Of an equation that is not finite
+    there are none.
+    """
+    domain = statement.problem.domain
     lengths = {name: high - low for name, (low, high) in domain.bounds.items()}
     states = [
-        statement.linear_where(equation, _state(sizes, lengths, domain.space, signed))
+        statement.linear_where(
+            equation, _state(sizes, lengths, domain.space, signed), points=points
+        )
         for signed in (False, True)
-    ]
+    ]  # fmt: skip
     if not all(one.is_finite for one in states):
         return
     for unknown in dict.fromkeys(leaf.unknown for leaf in equation.leaves):
@@ -129,17 +162,11 @@ def _of_equation(
             for names, count in parts_of(leaf, domain.space):
                 scale = math.prod(lengths[name] for name in names)
                 slopes[names] = slopes.get(names, 0.0) + count * both / scale
-        for name in domain.space:
-            found = _across(name, slopes)
-            if found is not None:
-                yield found
+        yield slopes
 
 
 def _across(name: str, slopes: Mapping[tuple[str, ...], np.ndarray]) -> Balance | None:
-    """Return the layer across a coordinate; slopes: (2 states, n), by coordinates of derivatives.
-
-    They are those of a domain whose coordinates run over one.
-    """
+    """Return the layer across a coordinate; slopes: see _slopes."""
     sizes = {names: float(np.sqrt(np.mean(both**2))) for names, both in slopes.items()}
     across = [names for names, size in sizes.items() if set(names) == {name} and size > 0]
     top = max(across, key=len, default=())

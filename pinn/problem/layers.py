@@ -14,10 +14,13 @@ from pinn.residuals import Boundary, End, Interior, Residual, Start
 from pinn.sampling import Layers, Widths
 from pinn.schema.errors import at, refuse
 
+# Thinner layers, as shares of the coordinate, have no numbers in them.
+_LEAST = 1e-15
+
 
 def checked(given: Widths, domain: Shape) -> Layers:
-    """Return layers; ValueError, with its key, for a coordinate that has no walls."""
-    for name in given:
+    """Return layers; ValueError, with its key, for a coordinate without walls and for no layers."""
+    for name, sides in given.items():
         with at(name):
             if name not in domain.space:
                 among = ", ".join(domain.space)
@@ -30,7 +33,26 @@ def checked(given: Widths, domain: Shape) -> Layers:
                     f"expected a coordinate with two faces, along which layers can lie; {name!r} "
                     "has none"
                 )
+            least, most = range_of_widths(domain, name)
+            for widths in sides:
+                wrong = [width for width in widths or () if not least <= width < most]
+                if wrong:
+                    refuse(
+                        f"expected widths from {least:.1g}, as far as numbers are told apart, to "
+                        f"below {most:g}, the length of {name}, got {wrong[0]:g}"
+                    )
+                if len(set(widths or ())) < len(widths or ()):
+                    refuse(f"expected different widths at one bound, got {list(widths)}")
     return Layers.of(given, domain.bounds)
+
+
+def range_of_widths(domain: Shape, name: str) -> tuple[float, float]:
+    """Return the width from which on layers along a coordinate have places in them, and its length.
+
+    They are thinner than that length.
+    """
+    low, high = domain.bounds[name]
+    return _LEAST * max(abs(low), abs(high)), high - low
 
 
 def has_walls(domain: Shape, name: str) -> bool:

@@ -135,7 +135,7 @@ class Problem:
     width for two at one bound. A quarter of the points of
     a coordinate then lies in each of them, equations count there by the length over which things
     change, and networks see exp(-distance/w) beside the coordinates where they are given no
-    features. Problems are looked at for such layers (docs/decisions/0063).
+    features. Linear equations are looked at for such layers (docs/decisions/0063).
 
     `residuals` lists the blocks: one for each equation, under its name, and those of each condition
     that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.

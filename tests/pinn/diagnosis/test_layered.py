@@ -29,7 +29,12 @@ def found(equation, *args, **given):
     ("-eps*u_xx - 2*u_x - 1", 1e-3, {"x": (5e-4, None)}),
     ("-eps**2*u_xx + u - 1", 1e-3, {"x": (1e-3, 1e-3)}),
     ("eps*u_xxxx - u_xx + 1", 1e-6, {"x": (1e-3, 1e-3)}),
-    ("-eps*u_xx + (x - 0.5)*u_x + 1", 1e-4, {"x": (3.67e-4, 3.67e-4)}),  # by either wall
+    ("-eps*u_xx + (x - 0.5)*u_x + 1", 1e-4, {"x": (2e-4, 2e-4)}),  # it flows out at either wall
+    ("-eps*u_xx - (x - 0.5)*u_x + 1", 1e-4, {}),  # at none: the layer is inside
+    ("-u_xx + x**8*u/eps", 1e-6, {"x": (None, 1e-3)}),  # nothing is there at x = 0
+    ("-eps*u_xx + u_x/(1 - x) - 1", 1e-3, {"x": (None, 1e-5)}),
+    ("-eps*u_xx + u*u_x", 1e-3, {}),  # nonlinear: it may lie inside
+    ("-eps*u_xx + u_x - 1", 1e-16, {}),  # no number is that near to the wall
     ("eps*u_xx + u", 1e-6, {}),  # waves
     ("eps*u_xxx + u_x", 1e-6, {}),  # waves of order three
     ("u_xxxx + u_xx/eps", 1e-6, {}),  # a column that buckles
@@ -98,6 +103,15 @@ IN_TIME = LINE * pinn.Time("t", 0, 1)
 def test_in_time_those_of_linear_equations_are_found(equation, eps, expected):
     conditions = [pinn.Initial("u", 0), pinn.Dirichlet("u", 0)]
     assert found(equation, eps, IN_TIME, conditions=conditions) == expected
+
+
+def test_a_run_that_is_gone_on_from_keeps_the_layers_of_its_network():
+    first = steady("-eps*u_xx + u_x - 1", layers={"x": [None, 1e-3]})
+    other = steady("-eps*u_xx + u_x - 1", 5e-4)
+    model = pinn.MLP(features=["x", "exp(-(1 - x)/0.001)"])
+    found, _ = in_layers(asked(other, model=model), started=first)
+    assert found.problem.layers == first.layers
+    assert found.model == model
 
 
 def test_where_all_repeats_there_is_no_wall():

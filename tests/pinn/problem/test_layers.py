@@ -48,6 +48,9 @@ def test_the_order_next_to_the_highest_balances_it(equation, expected):
 @pytest.mark.parametrize("layers, message", [
     ({"z": [None, 0.1]}, r"layers\.z: expected some of the coordinates of space, x, y, got 'z'"),
     ({"x": [0.1]}, r"layers\.x: expected the widths of layers at both bounds"),
+    ({"x": [None, 5e-324]}, r"layers\.x: expected widths from 1e-15, .* to below 1, .*got 4.9"),
+    ({"x": [2, None]}, r"to below 1, the length of x, got 2"),
+    ({"x": [[0.1, 0.1], None]}, r"expected different widths at one bound, got \[0.1, 0.1\]"),
     ({"x": [None, -1]}, r"layers\.x\.1\.0: expected a number > 0"),
 ])  # fmt: skip
 def test_what_is_no_layer_is_refused(layers, message):
