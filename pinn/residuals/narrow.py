@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pinn.equations.jumps import is_of_place
-from pinn.expressions import Binary, Call, Expression, Unary, abridge
+from pinn.expressions import Binary, Call, Expression, ExpressionError, Unary, abridge
 from pinn.expressions.conditions import is_condition
 from pinn.geometry import Face, Shape
 from pinn.residuals.crossings import (
@@ -186,8 +186,16 @@ def _found(
     constants: tuple[tuple[str, float], ...],
 ) -> tuple[Narrow, ...]:
     numbers = dict(constants)
-    found = (_of_part(*part, places, numbers) for part in parts)
+    found = (_of_known_part(*part, places, numbers) for part in parts)
     return tuple(one for one in found if one is not None)
+
+
+def _of_known_part(*arguments: Any) -> Any:
+    """Return what `_of_part` does, None for a part with a value from elsewhere: at(u, t=t - 1)."""
+    try:
+        return _of_part(*arguments)
+    except ExpressionError:
+        return None
 
 
 def _of_part(
