@@ -85,7 +85,10 @@ def _reaction(statement: Statement, equation: Stated) -> float | None:
     The least of it, where it depends on the place.
     """
     here = statement.linear_where(equation, lambda leaf, n: np.zeros(n))
-    space, (unknown,) = statement.problem.domain.space, {leaf.unknown for leaf in here.leaves}
+    space, unknowns = statement.problem.domain.space, {leaf.unknown for leaf in here.leaves}
+    if len(unknowns) != 1:
+        return None
+    (unknown,) = unknowns
     value = here.slopes.get(Derivative(unknown))
     if value is None or not here.is_finite or not equation.is_finite or here.coefficients:
         return None
