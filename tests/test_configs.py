@@ -22,7 +22,7 @@ SHORT = [
 # Ten thousand rows: their Jacobian, which standard errors are made of, is smaller so.
 SMALLER = {"source_field": ["model.width=5", "problem.fields.q.model={mlp: {width: 5}}"]}
 # Conditions that agree with each other, and are more than the equations take.
-ADVISED = {"american_put", "black_scholes", "fractional_poisson", "volterra", "kovasznay"}
+ADVISED = {"kovasznay"}
 
 
 @pytest.fixture

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pinn.diagnosis.linear import Leaf
-from pinn.diagnosis.orders import parts_of
 from pinn.diagnosis.statement import Stated, Statement, statement_of
 from pinn.diagnosis.systems import System, systems_of
-from pinn.equations.leaves import Derivative
+from pinn.equations.leaves import Derivative, parts_of
 from pinn.problem import Problem
 from pinn.residuals import narrow
 from pinn.sampling import Points

@@ -76,15 +76,19 @@ def underdetermined(statement: Statement) -> list[str]:
 def overdetermined(statement: Statement) -> list[str]:
     """Return a sentence for each set of unknowns with more equations than unknowns.
 
-    Counted are equations that hold everywhere; where coefficients or fields are to be found, more
-    of them are the point.
+    Counted are equations that hold everywhere and of which all is known. One without a slope in
+    some places, as max(0, g - u) has none, is an inequality; where coefficients or fields are to be
+    found, more of them are the point.
     """
     if statement.problem.parameters or statement.problem.fields:
         return []
     found = []
     for system in systems_of(statement):
-        everywhere = [one for one in system.equations if isinstance(one.residual.source, Interior)]
-        if len(everywhere) <= len(system.unknowns):
+        everywhere = [
+            one for one in system.equations
+            if isinstance(one.residual.source, Interior) and _is_equality(one)
+        ]  # fmt: skip
+        if not 0 < len(system.unknowns) < len(everywhere):
             continue
         names = ", ".join(repr(one.name) for one in everywhere)
         found.append(
@@ -94,6 +98,14 @@ def overdetermined(statement: Statement) -> list[str]:
             "compromise; leave one out, or add an unknown"
         )
     return found
+
+
+def _is_equality(one: Stated) -> bool:
+    """Return whether an equation says something of its unknowns at all places, in all states."""
+    return one.is_finite and all(
+        np.any([slope != 0 for slope in state.slopes.values()], axis=0).all()
+        for state in one.linear
+    )  # fmt: skip
 
 
 def _has_inside(statement: Statement, one: Stated) -> bool:

@@ -34,8 +34,9 @@ _HALVINGS = 55
 # Fewer points in it, counted by what each stands for, do not tell how large a place is: others are
 # drawn in a box around them.
 _ENOUGH = 200
-# A part of a larger share is not looked for any closer.
-_BROAD = 0.01
+# A part of a larger share is not looked for any closer, and one of a still larger share is not
+# narrow: where points miss it they are too few for anything.
+_BROAD, _NOT_NARROW = 0.01, 0.05
 # Where so few are in it in the end it is the rounding at an end, as that of t > 4 in t from 4 on.
 _FEW = 20
 # A part that is more times as large somewhere as half of it is has no size: 1/t at 0.
@@ -206,7 +207,7 @@ def _of_part(
         seen = _seen(tree, places, constants)
     if seen is not None and not seen.is_enough:
         seen = _seen(tree, places, constants, box=seen.box)
-    if seen is None or len(np.unique(seen.points, axis=0)) < _FEW:
+    if seen is None or seen.share > _NOT_NARROW or len(np.unique(seen.points, axis=0)) < _FEW:
         return None
     if seen.change.max() > _SINGULAR * seen.least:
         return None

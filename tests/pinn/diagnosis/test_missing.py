@@ -317,6 +317,8 @@ def test_fewer_equations_than_unknowns_are_told():
     ({"heat": "u_t - k*u_xx", "slope": "u_x - 1"}, ["u"], [PAR("k", 1.0)], False),
     ({"left": pinn.Equation("u_t - u_xx", on="x < 0.5"),
       "right": pinn.Equation("u_t - 2*u_xx", on="x > 0.5")}, ["u"], [], False),
+    ({"heat": "u_t - u_xx", "above": "max(x - u, 0)"}, ["u"], [], False),  # an inequality
+    ({"delayed": "u_t - at(u, t=t/2)"}, ["u"], [], False),  # nothing is known of it
 ])  # fmt: skip
 def test_more_equations_than_unknowns_are_told(equations, unknowns, parameters, said):
     problem = P(X * T1, unknowns, equations, [IC("u", "x")], parameters=parameters)

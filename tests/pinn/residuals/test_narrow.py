@@ -77,6 +77,16 @@ def test_what_is_broad_is_met(text):
     assert all(one.is_met_by(100) for one in found_in(X, f"u_xx - ({text})"))
 
 
+def test_a_kink_and_what_fills_a_tenth_are_not_narrow():
+    assert found_in(X, "u_xx - max(x - 0.5, 0)") == ()
+    assert found_in(X, "u_xx - where(x > 0.5 and x < 0.6, 1, 0)") == ()
+    assert len(found_in(X, "u_xx - where(x > 0.5 and x < 0.52, 1, 0)")) == 1
+
+
+def test_a_part_with_a_value_from_elsewhere_is_not_known():
+    assert found_in(T10, "u_t + where(t > 1, at(u, t=max(t - 1, 0)), 1)") == ()
+
+
 def test_what_has_no_end_is_not_told_to_be_narrow():
     assert found_in(X, "u_x - 1/x") == ()
 
