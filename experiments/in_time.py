@@ -22,9 +22,9 @@ from scipy.special import erf
 
 import pinn
 from experiments.bench.report import number, table
-from experiments.command_line import chosen, interrupted, parser
-from experiments.resumable import Rows, machine_line
-from pinn.files import write_text
+from experiments.command_line import parser
+from experiments.one_by_one import measure_all
+from experiments.resumable import machine_line
 
 _TIMES = 2001
 # Integrators of two families, as tight as they go.
@@ -230,26 +230,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the rows; returns 0, or 2 for wrong usage."""
     options = _parser().parse_args(arguments)
     limit = f" --seconds {options.seconds:g}" if options.seconds else ""
-    command = f"python -m experiments.in_time --seed {options.seed}{limit}"
-    try:
-        names = chosen(options.only, {name: [name] for name in ROWS}, f"some of {', '.join(ROWS)}")
-        rows = Rows(options.out / "in_time.json", ROWS)
-    except (OSError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    try:
-        for name in names:
-            if name in rows and not options.anew:
-                continue
-            print(f"{name} ...", file=sys.stderr, flush=True)
-            figures = measure(ROWS[name], options.seed, options.seconds)
-            rows.put({"name": name, "seed": options.seed, **figures}, command)
-            write_text(options.out / "in_time.md", markdown(rows.rows))
-            (row,) = (one for one in rows.rows if one["name"] == name)
-            print("  ".join(_line(row)), flush=True)
-    except KeyboardInterrupt:
-        return interrupted()
-    return 0
+    return measure_all(
+        options, "in_time", ROWS, lambda row: measure(row, options.seed, options.seconds), markdown,
+        _line, f"python -m experiments.in_time --seed {options.seed}{limit}",
+    )  # fmt: skip
 
 
 def _parser() -> Any:

@@ -20,9 +20,9 @@ import numpy as np
 
 import pinn
 from experiments.bench.report import number, table
-from experiments.command_line import chosen, interrupted, parser
-from experiments.resumable import Rows, machine_line
-from pinn.files import write_text
+from experiments.command_line import parser
+from experiments.one_by_one import measure_all
+from experiments.resumable import machine_line
 
 # Along a coordinate: even places, and as many up to so many widths from each wall.
 _PLACES, _WIDTHS = 101, 30.0
@@ -176,26 +176,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made = parser("experiments.thin_layers", __doc__, "these problems")
     made.add_argument("--seed", type=int, default=0)
     options = made.parse_args(arguments)
-    command = f"python -m experiments.thin_layers --seed {options.seed}"
-    try:
-        names = chosen(options.only, {name: [name] for name in ROWS}, f"some of {', '.join(ROWS)}")
-        rows = Rows(options.out / "thin_layers.json", ROWS)
-    except (OSError, ValueError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    try:
-        for name in names:
-            if name in rows and not options.anew:
-                continue
-            print(f"{name} ...", file=sys.stderr, flush=True)
-            rows.put({"name": name, "seed": options.seed, **measure(ROWS[name], options.seed)},
-                     command)  # fmt: skip
-            write_text(options.out / "thin_layers.md", markdown(rows.rows))
-            (row,) = (one for one in rows.rows if one["name"] == name)
-            print("  ".join(_line(row)), flush=True)
-    except KeyboardInterrupt:
-        return interrupted()
-    return 0
+    return measure_all(
+        options, "thin_layers", ROWS, lambda row: measure(row, options.seed), markdown, _line,
+        f"python -m experiments.thin_layers --seed {options.seed}",
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
