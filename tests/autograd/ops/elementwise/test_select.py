@@ -46,18 +46,21 @@ def test_a_negative_zero_and_other_dtypes_are_left_to_where():
     assert chosen(np, condition, x, 0.5, out) is out and (out == 0.5).all()
 
 
-@pytest.mark.parametrize("name", ["relu", "elu", "selu", "celu", "leaky_relu", "hardtanh"])
-def test_many_numbers_are_activated_as_few_are(name):
+# Of exponentials many are vector code, within a unit in the last place of numpy's.
+@pytest.mark.parametrize("name, rounding", [
+    ("relu", 0.0), ("leaky_relu", 0.0), ("hardtanh", 0.0),
+    ("elu", 1e-15), ("selu", 1e-15), ("celu", 1e-15),
+])  # fmt: skip
+def test_many_numbers_are_activated_as_few_are(name, rounding):
     function = getattr(T.nn.functional, name)
     values = np.concatenate([RNG.standard_normal(5000) * 3, [0.0, np.inf, -np.inf, -1e-9, 60.0]])
     x = T.tensor(values, requires_grad=True)
     (slope,) = T.grad(function(x).sum(), x)
     few = [T.tensor(values[k : k + 100], requires_grad=True) for k in range(0, 5005, 100)]
     expected = np.concatenate([function(part).detach().numpy() for part in few])
-    # many run as vector code, to rounding
-    np.testing.assert_allclose(function(x).detach().numpy(), expected, rtol=1e-15)
+    np.testing.assert_allclose(function(x).detach().numpy(), expected, rtol=rounding)
     slopes = [T.grad(function(part).sum(), part)[0].numpy() for part in few]
-    np.testing.assert_allclose(slope.numpy(), np.concatenate(slopes), rtol=1e-15)
+    np.testing.assert_allclose(slope.numpy(), np.concatenate(slopes), rtol=rounding)
 
 
 def test_elu_is_accurate_for_small_and_large_numbers():
