@@ -43,7 +43,8 @@ def in_layers(
     model, layers = experiment.model, experiment.problem.walls
     is_open = isinstance(model, Network) and not (model.features or model.embedding or started)
     if layers and is_open:
-        seen = (*experiment.problem.domain.coordinates, *(one.profile for one in layers))
+        given = experiment.inputs.coordinates  # cos and sin of those in which all repeats
+        seen = (*given, *(one.profile for one in layers if one.coordinate in given))
         experiment = replace(experiment, model=replace(model, features=seen))
     return experiment, decisions
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from pinn.diagnosis.linear import Leaf, State
 from pinn.diagnosis.sizes import stated_sizes
 from pinn.diagnosis.statement import Stated, Statement, statement_of
 from pinn.equations.leaves import At, parts_of
+from pinn.geometry import Shape
 from pinn.problem import Problem
 from pinn.residuals import Interior
 from pinn.sampling import Points, stream
@@ -31,9 +33,10 @@ residual is small too where the solution jumps elsewhere, or does not meet a con
 _UPRIGHT, _FEW = 1e-6, 0.02
 # Slopes that differ by so little, as shares, are the same in both states.
 _SAME = 1e-9
-# What a layer along a wall is made of is looked at so far from it, as a share of the domain: on it
-# coefficients may have no value.
-_BESIDE = 0.01
+# What a layer along a wall is made of is looked at so far from it, as shares of the domain: on it
+# coefficients may have no value. Where widths there are further apart than this they are those of
+# powers of the distance, as of r^2 u_rr + r u_r at r = 0, and there is no layer.
+_BESIDE, _ALIKE = (0.01, 0.0025), 1.5
 
 
 class Thin(NamedTuple):
@@ -117,28 +120,46 @@ def _of_equation(
 ) -> Iterator[Balance]:
     if not equation.is_finite or not isinstance(equation.residual.source, Interior):
         return
-    domain = statement.problem.domain
-    if not at_walls:
-        for slopes in _slopes(statement, equation, sizes, equation.points):
-            found = (_across(name, slopes) for name in domain.space)
-            yield from (one for one in found if one is not None)
+    space = statement.problem.domain.space
+    if at_walls:
+        for name, is_low in itertools.product(space, (True, False)):
+            yield from _along_wall(statement, equation, sizes, name, is_low)
         return
-    for name in domain.space:
-        for is_low, bound, inwards in zip((True, False), domain.bounds[name], (1, -1), strict=True):
-            beside = equation.points.coordinates.copy()
-            low, high = domain.bounds[name]
-            beside[:, domain.coordinates.index(name)] = bound + inwards * _BESIDE * (high - low)
-            points = Points(beside, equation.points.columns)
-            for slopes in _slopes(statement, equation, sizes, points):
-                found = _across(name, slopes)
-                if found is not None and (found.at_low if is_low else found.at_high):
-                    yield found._replace(at_low=is_low, at_high=not is_low)
+    for slopes in _slopes(statement, equation, sizes, equation.points).values():
+        yield from filter(None, (_across(name, slopes) for name in space))
+
+
+def _along_wall(
+    statement: Statement, equation: Stated, sizes: Mapping[str, tuple[float, float]], name: str,
+    is_low: bool,
+) -> Iterator[Balance]:  # fmt: skip
+    """Yield the layers of an equation beside a bound of a coordinate, that of each unknown."""
+    domain = statement.problem.domain
+    far, near = (
+        _slopes(statement, equation, sizes, _beside(domain, equation.points, name, is_low, share))
+        for share in _BESIDE
+    )
+    for unknown in far.keys() & near.keys():
+        one, found = _across(name, far[unknown]), _across(name, near[unknown])
+        if one is None or found is None or not (found.at_low if is_low else found.at_high):
+            continue
+        if 1 / _ALIKE < one.width / found.width < _ALIKE:
+            yield found._replace(at_low=is_low, at_high=not is_low)
+
+
+def _beside(domain: Shape, points: Points, name: str, is_low: bool, share: float) -> Points:
+    """Return points with a coordinate that is so far from a bound, as a share of the domain."""
+    low, high = domain.bounds[name]
+    moved = points.coordinates.copy()
+    away = share * (high - low)
+    moved[:, domain.coordinates.index(name)] = low + away if is_low else high - away
+    return Points(moved, points.columns)
 
 
 def _slopes(
     statement: Statement, equation: Stated, sizes: Mapping[str, tuple[float, float]], points: Points
-) -> Iterator[dict[tuple[str, ...], np.ndarray]]:
-    """Give, for each unknown, the slopes in its derivatives, (2 states, n), by their coordinates.
+) -> dict[str, dict[tuple[str, ...], np.ndarray]]:
+    """Return, by unknown, the slopes in its derivatives, (2 states, n), by their coordinates.
 
     They are those of a domain whose coordinates run over one. Of an equation that is not finite
     there are none.
@@ -151,8 +172,9 @@ def _slopes(
         )
         for signed in (False, True)
     ]  # fmt: skip
+    by_unknown: dict[str, dict[tuple[str, ...], np.ndarray]] = {}
     if not all(one.is_finite for one in states):
-        return
+        return by_unknown
     for unknown in dict.fromkeys(leaf.unknown for leaf in equation.leaves):
         slopes: dict[tuple[str, ...], np.ndarray] = {}
         for leaf in equation.leaves:
@@ -162,7 +184,8 @@ def _slopes(
             for names, count in parts_of(leaf, domain.space):
                 scale = math.prod(lengths[name] for name in names)
                 slopes[names] = slopes.get(names, 0.0) + count * both / scale
-        yield slopes
+        by_unknown[unknown] = slopes
+    return by_unknown
 
 
 def _across(name: str, slopes: Mapping[tuple[str, ...], np.ndarray]) -> Balance | None:

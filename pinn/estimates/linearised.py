@@ -122,12 +122,22 @@ def _scale(objective: Objective, rows: np.ndarray, jacobian: np.ndarray) -> np.n
     """Return what each row is multiplied by, (rows,)."""
     ends = np.cumsum([block.rows for block in objective.blocks])[:-1]
     sizes = np.array([np.linalg.norm(part) for part in np.split(rows, ends)])
-    slopes = np.array([np.linalg.norm(part) for part in np.split(jacobian, ends)])
+    slopes = np.array([_usual_slope(part) for part in np.split(jacobian, ends)])
     slopes = np.where(slopes > 0, slopes, 1.0)
     shares = sizes / slopes
     least = max(_NOTHING * float(shares.max()), np.finfo(float).tiny)
     scales = 1 / (np.maximum(shares, least) * slopes)
     return np.repeat(scales, [block.rows for block in objective.blocks])
+
+
+def _usual_slope(jacobian: np.ndarray) -> float:
+    """Return the size of what moves a block, by the half of the numbers that move it less.
+
+    Those that move it most, as features steep in a layer do, say nothing of an error.
+    """
+    columns = np.linalg.norm(jacobian, axis=0)
+    columns = columns[columns > 0]
+    return float(np.median(columns) * np.sqrt(len(columns))) if len(columns) else 0.0
 
 
 def _held_back(objective: Objective) -> np.ndarray:

@@ -85,8 +85,8 @@ class Experiment:
                 max((1 + c.order for c in self.problem.conditions if isinstance(c, Initial)),
                     default=0),
             )  # fmt: skip
-            model = settled_model(self.model, self._inputs, unknowns, facts)
-            check_model(model, self._inputs, unknowns)
+            model = settled_model(self.model, self.inputs, unknowns, facts)
+            check_model(model, self.inputs, unknowns)
             object.__setattr__(self, "model", model)
         if isinstance(model, Windows):
             check_windows(self.problem, self.sampling, self.weighting, model.order)
@@ -118,7 +118,7 @@ class Experiment:
         return plan_of(self.training).suited(self.model)
 
     @property
-    def _inputs(self) -> Shape:
+    def inputs(self) -> Shape:
         """The domain that the network sees: that of the problem, or what periods make of it."""
         ansatz = self.problem.ansatz
         return self.problem.domain if ansatz is None else ansatz.inputs
@@ -131,7 +131,7 @@ class Experiment:
     def network_size(self) -> int:
         """Return how many numbers the networks have, as far as they tell without being built."""
         problem = self.problem
-        declared = parameter_count(self.model, self._inputs, problem.unknowns) or 0
+        declared = parameter_count(self.model, self.inputs, problem.unknowns) or 0
         for one in problem.fields:
             declared += parameter_count(one.model, self._inputs_of(one), [one.name]) or 0
         return declared
@@ -147,15 +147,15 @@ class Experiment:
         ansatz = self.problem.ansatz
         module = build_module(
             self.model if model is None else model,
-            self._inputs,
+            self.inputs,
             self.problem.unknowns,
             stream(self.seed, "model"),
             self.dtype,
             self.device,
         )
         if around is not None:
-            module = around("model", module, self._inputs)
-        module = Spaced.around(module, self._inputs)
+            module = around("model", module, self.inputs)
+        module = Spaced.around(module, self.inputs)
         if ansatz is not None:
             module = HardModel(module, ansatz)
         number = self.problem.scope.coordinate_number

@@ -32,7 +32,8 @@ def found(equation, *args, **given):
     ("-eps*u_xx + (x - 0.5)*u_x + 1", 1e-4, {"x": (2e-4, 2e-4)}),  # it flows out at either wall
     ("-eps*u_xx - (x - 0.5)*u_x + 1", 1e-4, {}),  # at none: the layer is inside
     ("-u_xx + x**8*u/eps", 1e-6, {"x": (None, 1e-3)}),  # nothing is there at x = 0
-    ("-eps*u_xx + u_x/(1 - x) - 1", 1e-3, {"x": (None, 1e-5)}),
+    ("-eps*u_xx + u_x/(1 - x) - 1", 1e-3, {}),  # a power of the distance
+    ("x**2*u_xx + x*u_x - 4*u", 1.0, {}),  # powers, as beside the middle of a disk
     ("-eps*u_xx + u*u_x", 1e-3, {}),  # nonlinear: it may lie inside
     ("-eps*u_xx + u_x - 1", 1e-16, {}),  # no number is that near to the wall
     ("eps*u_xx + u", 1e-6, {}),  # waves
@@ -112,6 +113,14 @@ def test_a_run_that_is_gone_on_from_keeps_the_layers_of_its_network():
     found, _ = in_layers(asked(other, model=model), started=first)
     assert found.problem.layers == first.layers
     assert found.model == model
+
+
+def test_a_network_that_sees_an_angle_by_its_cosine_sees_it_so_beside_a_layer():
+    domain = pinn.Interval("r", 0, 1) * pinn.Interval("q", 0, 2 * np.pi)
+    conditions = [pinn.Periodic("u", "q", hard=True), pinn.Dirichlet("u", "cos(q)", on="r=1")]
+    problem = steady("-eps*(u_rr + u_qq) + u_r", 1e-3, domain, conditions=conditions)
+    chosen, _ = in_layers(asked(problem))
+    assert chosen.model.features == ("r", "q_cos", "q_sin", "exp(-(1.0 - r)/0.001)")
 
 
 def test_where_all_repeats_there_is_no_wall():
