@@ -34,6 +34,16 @@ def test_an_unknown_that_the_equations_do_not_determine_is_told_of():
     assert str(caught[-1].message) in solution.report.warnings
 
 
+def test_numbers_that_move_an_equation_very_far_hide_nothing_of_it():
+    """Features in a layer have slopes of 1e9, beside which its residual is none the less one."""
+    problem = pinn.Problem(
+        X, ["u"], {"e": "-1e-4*u_xx + u_x - 1"}, [pinn.Dirichlet("u", 0)],
+        layers={"x": [None, 1e-4]},
+    )  # fmt: skip
+    solution = pinn.solve(problem, sampling=pinn.Sampling(interior=1000), error_bars=False)
+    assert solution.error_estimate().possible["u"] < 1e-9
+
+
 def test_an_unknown_that_they_determine_has_errors_below_a_bound():
     solution = pinn.solve(vibration("(pi**2 - 1)"), FEATURES, POINTS, seed=1)
     found, x = solution.report.error_estimate, np.linspace(0, 1, 501)
