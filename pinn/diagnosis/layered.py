@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pinn.conditions import Periodic
 from pinn.diagnosis.thin_layers import TOO_THIN, balances
 from pinn.models import AutoModel, Network
 from pinn.problem import Problem
@@ -65,12 +64,11 @@ def _found(experiment: Experiment) -> Widths:
 def layers_of(problem: Problem) -> Widths:
     """Return the thin layers along walls that the balances of a problem's terms make."""
     widths: dict[str, tuple[list[float], list[float]]] = {}
-    repeated = {one.coordinate for one in problem.conditions if isinstance(one, Periodic)}
     widest = _WIDE if problem.domain.time is None else TOO_THIN
     for one in sorted(balances(problem, at_walls=True), key=lambda one: one.width):
         if one.width > widest or not one.linear:
             continue
-        if one.coordinate in repeated or not has_walls(problem.domain, one.coordinate):
+        if not has_walls(problem.domain, problem.conditions, one.coordinate):
             continue
         least, length = range_of_widths(problem.domain, one.coordinate)
         width = float(f"{one.width * length:.3g}")

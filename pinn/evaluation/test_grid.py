@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pinn.geometry import Family, Shape, apart
-from pinn.sampling import Layers, Points, stream, uniform
-
-_NONE = Layers(())
+from pinn.sampling import NO_LAYERS, Layers, Points, stream, uniform
 
 # Points of the test grid, about: 257 x 101 in space and time, 161 x 161 in space.
 _TEST_POINTS = 26_000
@@ -18,13 +16,12 @@ _MEMBERS = (5, 3, 2)
 _MOST_GRID_FAMILIES = len(_MEMBERS)
 
 
-def test_points(domain: Shape, layers: Layers = _NONE) -> np.ndarray:
+def test_points(domain: Shape, layers: Layers = NO_LAYERS) -> np.ndarray:
     """Return the test points of a domain, (n, d), before any are left out.
 
     layers: those in which they lie closer, as the points of training do.
     """
-    points = _even_points(domain)
-    return layers.spread(Points(points), domain.coordinates, ()).coordinates if layers else points
+    return layers.spread(Points(_even_points(domain)), domain.coordinates, ()).coordinates
 
 
 def _even_points(domain: Shape) -> np.ndarray:

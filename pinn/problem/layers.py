@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from pinn.checks import nearest
+from pinn.conditions import Condition, Periodic
 from pinn.equations.leaves import parts_of
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
@@ -18,7 +19,7 @@ from pinn.schema.errors import at, refuse
 _LEAST = 1e-15
 
 
-def checked(given: Widths, domain: Shape) -> Layers:
+def checked(given: Widths, domain: Shape, conditions: Sequence[Condition]) -> Layers:
     """Return layers; ValueError, with its key, for a coordinate without walls and for no layers."""
     for name, sides in given.items():
         with at(name):
@@ -28,10 +29,10 @@ def checked(given: Widths, domain: Shape) -> Layers:
                     f"expected some of the coordinates of space, {among}, got {name!r}"
                     f"{nearest(name, domain.space)}"
                 )
-            if not has_walls(domain, name):
+            if not has_walls(domain, conditions, name):
                 refuse(
-                    f"expected a coordinate with two faces, along which layers can lie; {name!r} "
-                    "has none"
+                    "expected a coordinate with two faces, along which layers can lie, and no "
+                    f"period; {name!r} is none"
                 )
             least, most = range_of_widths(domain, name)
             for widths in sides:
@@ -55,8 +56,10 @@ def range_of_widths(domain: Shape, name: str) -> tuple[float, float]:
     return _LEAST * max(abs(low), abs(high)), high - low
 
 
-def has_walls(domain: Shape, name: str) -> bool:
-    """Return whether a coordinate runs from one face of a domain to another everywhere."""
+def has_walls(domain: Shape, conditions: Sequence[Condition], name: str) -> bool:
+    """Return whether a coordinate runs from one face of a domain to another, and no period."""
+    if any(isinstance(one, Periodic) and one.coordinate == name for one in conditions):
+        return False
     faces = [part.fixed[name] for part in domain.parts if set(part.fixed) == {name}]
     alone = any(factor.coordinates == (name,) for factor in domain.factors)
     return alone and sorted(faces) == sorted(domain.bounds[name])

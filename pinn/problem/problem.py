@@ -132,10 +132,10 @@ class Problem:
     unit, or with none, are drawn to scale.
     layers: where the solution changes fast by walls, coordinate -> widths w at its low and its high
     bound, None for no layer: {"x": [None, 1e-3]} for exp((x - 1)/1e-3), [1e-4, 1e-2] in place of a
-    width for two at one bound. A quarter of the points of
-    a coordinate then lies in each of them, equations count there by the length over which things
-    change, and networks see exp(-distance/w) beside the coordinates where they are given no
-    features. Linear equations are looked at for such layers (docs/decisions/0063).
+    width for two at one bound. A quarter of the points of a coordinate then lies in each of them,
+    equations count there by the length over which things change, and networks see exp(-distance/w)
+    beside the coordinates where they are given no features. Linear equations are looked at for such
+    layers (docs/decisions/0063).
 
     `residuals` lists the blocks: one for each equation, under its name, and those of each condition
     that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
@@ -304,7 +304,7 @@ class Problem:
     @cached_property
     def walls(self) -> Layers:
         """The layers, each with its wall."""
-        return checked(self.layers, self.domain)
+        return checked(self.layers, self.domain, self.conditions)
 
     @cached_property
     def ansatz(self) -> Ansatz | None:

@@ -17,12 +17,11 @@ from pinn.files import Columns
 from pinn.geometry import Part, Piece, Shape, check_inside, check_value, shown_point
 from pinn.geometry.located import located
 from pinn.geometry.unit_cube import draw, kept_share, probes
-from pinn.sampling import LATTICES, Layers, Points, Sampling
+from pinn.sampling import LATTICES, NO_LAYERS, Layers, Points, Sampling
 from pinn.schema.errors import refuse
 
 # Points of the user's own may be off the boundary by so much, as a share of the domain's size.
 _ON_BOUNDARY = 1e-6
-_NONE = Layers(())
 
 
 class Source(ABC):
@@ -68,7 +67,7 @@ class Interior(Source):
     """
 
     domain: Shape
-    layers: Layers = _NONE
+    layers: Layers = NO_LAYERS
 
     def __post_init__(self) -> None:
         check_value(self.domain)
@@ -141,7 +140,7 @@ class Start(Source):
     """The start of time; layers: those in which points lie closer."""
 
     domain: Shape
-    layers: Layers = _NONE
+    layers: Layers = NO_LAYERS
 
     def count(self, sampling: Sampling) -> int | None:
         return sampling.initial if len(self.domain.coordinates) > 1 else None
@@ -163,7 +162,7 @@ class End(Source):
     """The end of time, with as many points as its start."""
 
     domain: Shape
-    layers: Layers = _NONE
+    layers: Layers = NO_LAYERS
 
     def count(self, sampling: Sampling) -> int | None:
         return sampling.initial if len(self.domain.coordinates) > 1 else None
@@ -351,7 +350,7 @@ class Boundary(Source):
     domain: Shape
     parts: tuple[Part, ...]
     normals: bool = False
-    layers: Layers = _NONE
+    layers: Layers = NO_LAYERS
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from pinn.sampling.adaptive import ADAPTIVE, RETAINING, Draw, even
 from pinn.sampling.block import BlockSampling
 from pinn.sampling.density import Density, thinned
-from pinn.sampling.layers import Layer, Layers, Widths
+from pinn.sampling.layers import NO_LAYERS, Layer, Layers, Widths
 from pinn.sampling.methods import (
     LATTICES,
     METHODS,
@@ -33,6 +33,7 @@ __all__ = [
     "ADAPTIVE",
     "LATTICES",
     "METHODS",
+    "NO_LAYERS",
     "RETAINING",
     "BlockSampling",
     "Density",

@@ -60,9 +60,9 @@ Widths = Mapping[str, Sequence[Sequence[float] | None]]
 
 @dataclass(frozen=True)
 class Layers:
-    """All layers of a problem; none is allowed."""
+    """All layers of a problem."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[Layer, ...] = ()
 
     @classmethod
     def of(cls, given: Widths, bounds: Mapping[str, tuple[float, float]]) -> Layers:
@@ -101,6 +101,8 @@ class Layers:
         With three and more layers it is less. Those on its bounds stay there. held: coordinates
         that stay as they are.
         """
+        if not self:
+            return points
         moved = points.coordinates.copy()
         for j, name in enumerate(coordinates):
             own = [one for one in self.layers if one.coordinate == name and name not in held]
@@ -110,6 +112,9 @@ class Layers:
                 inside = (unit > 0) & (unit < 1)
                 moved[inside, j] = low + (high - low) * np.interp(unit[inside], *_places(own))
         return Points(moved, points.columns)
+
+
+NO_LAYERS = Layers()
 
 
 def _places(layers: Sequence[Layer]) -> tuple[np.ndarray, np.ndarray]:

@@ -29,9 +29,7 @@ from pinn.equations.values import Values
 from pinn.expressions import Expression, ExpressionError, nodes
 from pinn.expressions.algebra import divide, literal, number
 from pinn.geometry import Box, Interval, Shape, Time
-from pinn.sampling import Layers
-
-_NONE = Layers(())
+from pinn.sampling import NO_LAYERS, Layers
 
 
 class Bounds(Protocol):
@@ -68,7 +66,7 @@ class Ansatz:
         parameters: Iterable[str] = (),
         scope: Scope | None = None,
         bounds: Bounds | None = None,
-        layers: Layers = _NONE,
+        layers: Layers = NO_LAYERS,
     ) -> None:
         self.domain = domain
         self.bounds = bounds
@@ -129,7 +127,7 @@ class Ansatz:
         parameters: Iterable[str] = (),
         scope: Scope | None = None,
         bounds: Bounds | None = None,
-        layers: Layers = _NONE,
+        layers: Layers = NO_LAYERS,
     ) -> Ansatz | None:
         """Return the ansatz of a problem's hard conditions, or None where no condition is hard."""
         conditions = tuple(conditions)

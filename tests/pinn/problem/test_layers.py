@@ -13,8 +13,8 @@ SQUARE = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
 
 def problem(equation="-0.001*laplacian(u) + u_x - 1", domain=SQUARE, **given):
     return pinn.Problem(
-        domain, ["u"], {"e": equation}, [pinn.Dirichlet("u", 0)],
-        **{"layers": {"x": [None, 1e-3]}} | given,
+        domain, ["u"], {"e": equation},
+        **{"conditions": [pinn.Dirichlet("u", 0)], "layers": {"x": [None, 1e-3]}} | given,
     )  # fmt: skip
 
 
@@ -61,6 +61,11 @@ def test_what_is_no_layer_is_refused(layers, message):
 def test_a_disk_has_no_faces():
     with pytest.raises(ValueError, match="expected a coordinate with two faces"):
         problem(domain=pinn.Disk((0, 0), 1))
+
+
+def test_what_repeats_has_no_walls():
+    with pytest.raises(ValueError, match="and no period; 'x' is none"):
+        problem(conditions=[pinn.Periodic("u", "x"), pinn.Dirichlet("u", 0, on="y=0")])
 
 
 def test_points_in_time_lie_closer_too():
