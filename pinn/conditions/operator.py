@@ -25,12 +25,12 @@ _POINTS = Names(NUMBERS, "a mapping from coordinates to numbers such as {x: 0, t
 class Operator(Condition):
     """expression = 0 on any part of the domain: of any unknowns and derivatives, "dn(u) - k*v".
 
-    expression: text, or a function of the namespace. on: None for the whole boundary in space, or
-    what `Shape.select` takes, and the ends of time, "t=0". On the boundary the expression may use
-    the normal: dn(u), normal_x. at: points of your own instead, a number or a list of them for each
-    coordinate: {"x": [0.2, 0.4], "t": 1}. name: what the block is called; it is made of the place
-    where it is left out, operator_x_high, and of a number where there are several in one place,
-    operator_x_high_2.
+    expression: text, left = right too, or a function of the namespace. on: None for the whole
+    boundary in space, or what `Shape.select` takes, and the ends of time, "t=0". On the boundary
+    the expression may use the normal: dn(u), normal_x. at: points of your own instead, a number or
+    a list of them for each coordinate: {"x": [0.2, 0.4], "t": 1}. name: what the block is called;
+    it is made of the place where it is left out, operator_x_high, and of a number where there are
+    several in one place, operator_x_high_2.
     """
 
     expression: Annotated[str | Callable[[Any], Any], _EXPRESSION]
@@ -51,7 +51,7 @@ class Operator(Condition):
                 name = "_".join([name, *[label] * bool(label)])
             what = f"condition {name!r}"
             with under("expression"):
-                term = Term(what, self.expression, scope.with_columns(place.columns))
+                term = Term.of_equation(what, self.expression, scope.with_columns(place.columns))
                 if term.leaves == ():
                     refuse(
                         f"expected at least one of the unknowns {', '.join(scope.unknowns)} in "

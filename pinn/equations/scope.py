@@ -151,11 +151,22 @@ class Scope:
     def check_unknown(self, name: object) -> None:
         """Raise DeclarationError, at the key "unknown", unless `name` is one."""
         if not isinstance(name, str) or name not in self.unknown_number:
+            instead = self._of_derivative(name) or nearest(name, self.unknowns)
             refuse(
-                f"expected one of the unknowns {', '.join(self.unknowns)}, got {name!r}"
-                f"{nearest(name, self.unknowns)}",
+                f"expected one of the unknowns {', '.join(self.unknowns)}, got {name!r}{instead}",
                 "unknown",
             )
+
+    def _of_derivative(self, name: object) -> str:
+        """Say how the value of a derivative is stated; "" for any other name."""
+        numbers = {coordinate: k for k, coordinate in enumerate(self.coordinates)}
+        found = parse_name(name, self.unknowns, numbers) if isinstance(name, str) else None
+        if found is None:
+            return ""
+        times = set(self.coordinates) - set(self.space)
+        first = len(found.coordinates) == 1 and set(found.coordinates) <= times
+        rate = f"Initial({found.unknown!r}, ..., order=1) at the start of time, " * first
+        return f"; of a derivative: {rate}Operator(\"{name} = ...\", on=...)"
 
     def resolve(self, expression: str | Expression) -> Expression:
         """Return the resolved tree of a text or of a parsed tree.
@@ -170,6 +181,10 @@ class Scope:
                 "here; use dot(...) or div(...), or write one equation a component"
             )
         return result
+
+    def equation(self, text: str) -> Expression:
+        """Return the resolved tree that an equation makes zero; errors are as of `resolve`."""
+        return self.resolve(expressions.parse_equation(text, self.tables))
 
     def note_derivative(self, operator: Call, operand: Expression, coordinate: str) -> None:
         """Note in `crossed` that a derivative is taken, where its operand may jump."""

@@ -62,6 +62,11 @@ class Term:
                 self._check_arguments()
                 self.tree = written(source, scope)
 
+    @classmethod
+    def of_equation(cls, what: str, source: Any, scope: Scope) -> Term:
+        """Return what an equation makes zero: of a text left = right, too."""
+        return cls(what, scope.equation(source) if isinstance(source, str) else source, scope)
+
     @property
     def formula(self) -> Expression | None:
         """The resolved tree, that of a number too; None for a function."""

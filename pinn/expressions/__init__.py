@@ -23,6 +23,7 @@ from pinn.expressions.parsing import (
     constant,
     parse,
     parse_condition,
+    parse_equation,
 )
 from pinn.expressions.trees import Binary, Call, Expression, Name, Number, Unary, fold, nodes
 
@@ -30,5 +31,5 @@ __all__ = [
     "Binary", "CONSTANTS", "Call", "Expression", "ExpressionError", "FLOAT_FUNCTIONS", "FUNCTIONS",
     "LETTERS", "MAX_CHARACTERS", "MAX_PENDING", "Name", "Number", "OPERATORS", "RESERVED", "Unary",
     "abridge", "check_call", "constant", "evaluate", "evaluate_leaves", "fold", "nodes", "parse",
-    "parse_condition", "suggest",
+    "parse_condition", "parse_equation", "suggest",
 ]

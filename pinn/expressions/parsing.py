@@ -29,6 +29,7 @@ from pinn.expressions.trees import Binary, Call, Expression, Name, Number, Unary
 
 MAX_CHARACTERS = 65_536
 MAX_PENDING = 300
+_EQUATES = -4  # the precedence of an equation's '=', below all others
 
 _KEYWORDS = frozenset(
     "as assert async await class def del elif else except for from global if import in is "
@@ -63,9 +64,8 @@ _OPENING = re.compile(r"[ \t\r\n]*\(")
 _REFUSED = {
     "^": "'^' is not an operator here; use ** for powers",
     "//": "'//' is not an operator here; use / for division",
-    "=": "'=' is not part of an expression; write an equation as left - (right), which is to be 0",
-    "==": "'==' is not part of an expression; write an equation as left - (right), "
-    "which is to be 0",
+    "=": "'=' is not part of an expression; it stands between the two sides of an equation, once",
+    "==": "'==' is not part of an expression; an equation is written left = right",
     "!=": "'!=' is not a comparison here; use < <= > >=",
     ":=": "assignment is not part of an expression",
     ".": "attribute access is not part of an expression; a '.' only stands inside a number",
@@ -180,10 +180,11 @@ def _without_module(text: str, position: int) -> str | None:
 class _Parser:
     """Operator precedence with explicit stacks (Dijkstra's shunting yard)."""
 
-    def __init__(self, text: str, functions: Collection[str], equality: bool = False) -> None:
+    def __init__(self, text: str, functions: Collection[str], meaning: str = "") -> None:
         self.source = text
         self.functions = functions
-        self.equality = equality  # whether x=0 is a comparison
+        self.equality = meaning == "comparison"  # whether x=0 is one
+        self.sides = 1 if meaning == "equation" else 0  # how many may still follow after a '='
         self.tokens = _tokens(text)
         self.operands: list[Expression] = []
         self.pending: list[_Operator | _Group] = []
@@ -233,7 +234,11 @@ class _Parser:
         if text in (",", ")"):
             return self.close(text, position)
         if kind == "equals":
-            self.keyword(position)
+            if self.sides and self.reduce_to_group() is None:
+                self.sides -= 1
+                self.push(_Operator("-", 2, _EQUATES, position))
+            else:
+                self.keyword(position)
             return True
         if kind != "end":
             raise self.error(
@@ -437,12 +442,24 @@ def parse(text: str, functions: Collection[str] = ()) -> Expression:
             than 300 open parentheses, signs and operators at one place, or contains a number
             beyond float64, such as ``9**9**9**9``.
     """
-    tree = _parsed(text, functions)
+    return _number(_parsed(text, functions))
+
+
+def _number(tree: Expression) -> Expression:
+    """Return a tree; raise ExpressionError for one that is true or false."""
     if is_condition(tree):
         raise tree.error(
             "a comparison is no number: where(x < 0, -x, x) chooses by it, (x < 0)*x counts it as 1"
         )
     return tree
+
+
+def parse_equation(text: str, functions: Collection[str] = ()) -> Expression:
+    """Parse what is to be zero: an expression, or left = right, which is left - (right).
+
+    functions and errors are as of `parse`.
+    """
+    return _number(_parsed(text, functions, "equation"))
 
 
 def parse_condition(
@@ -453,13 +470,13 @@ def parse_condition(
     functions and errors are as of `parse`; a text that is a number is refused too. equality: take
     "x=0" of a name as a comparison, which `evaluate` has no value for.
     """
-    tree = _parsed(text, functions, equality)
+    tree = _parsed(text, functions, "comparison" if equality else "")
     if not is_condition(tree):
         raise tree.error("expected a comparison such as x < 0.5, or several joined by and, or")
     return tree
 
 
-def _parsed(text: str, functions: Collection[str], equality: bool = False) -> Expression:
+def _parsed(text: str, functions: Collection[str], meaning: str = "") -> Expression:
     if not isinstance(text, str):
         raise ExpressionError(f"expected an expression as text, got {type(text).__name__}")
     if len(text) > MAX_CHARACTERS:
@@ -471,7 +488,7 @@ def _parsed(text: str, functions: Collection[str], equality: bool = False) -> Ex
     if not text.strip():
         raise ExpressionError("expected an expression, got empty text", text)
     _refuse_other_notations(text)
-    tree = _Parser(text, functions, equality).parse()
+    tree = _Parser(text, functions, meaning).parse()
     fold(tree, number_or_none)
     return tree
 

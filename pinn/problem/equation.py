@@ -24,16 +24,16 @@ from pinn.schema.kinds import Formula, Optional
 from pinn.schema.reader import Reader
 from pinn.schema.tree import Mapping, Node
 
-_TEXT = Formula("an equation such as u_t - u_xx", number=False)
+_TEXT = Formula("an equation such as u_t = u_xx", number=False)
 
 
 @declared
 class Equation:
     """An equation that holds on a part of the domain: expression = 0 there, with points there.
 
-    expression: text, or a function of the namespace, as without `on`. on: the name of a region, a
-    comparison such as "x < 0.5 and y > 0", or a shape; None for the whole domain. Raises ValueError
-    when the problem is made for a part that has no points.
+    expression: text, left = right too, or a function of the namespace, as without `on`. on: the
+    name of a region, a comparison such as "x < 0.5 and y > 0", or a shape; None for the whole
+    domain. Raises ValueError when the problem is made for a part that has no points.
     """
 
     expression: Annotated[str | Callable[[Namespace], Any], _TEXT]

@@ -65,7 +65,7 @@ _TITLE = Text(
 _UNKNOWNS = OneOrMore(NAME, "a list of names such as [u, v]", least=1)
 _EQUATIONS = Names(
     EquationKind(),
-    "a mapping from names to equations such as {heat: u_t - u_xx}",
+    "a mapping from names to equations such as {heat: u_t = u_xx}",
     least=1,
 )
 _CONDITIONS = Items(
@@ -519,7 +519,7 @@ class Problem:
         what = f"equation {name!r}"
         equation = Equation.of(given)
         with at(*["expression"] * (given is equation)):
-            term = Term(what, equation.expression, self.scope)
+            term = Term.of_equation(what, equation.expression, self.scope)
             if term.leaves == ():
                 text = equation.expression
                 refuse(

@@ -23,7 +23,7 @@ def statement(problem: Problem) -> Html:
     """Return the equations, conditions, domain, constants and what else a problem is made of."""
     parts: list[Html] = [element("h3", "Equations")]
     parts.append(table(
-        ["name", "vanishes", "where"],
+        ["name", "vanishes, or holds", "where"],
         [[name, _formula(given), _place(given)] for name, given in problem.equations.items()],
     ))  # fmt: skip
     if problem.conditions:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pinn.checks import nearest
-from pinn.expressions import ExpressionError, Number, nodes, parse
+from pinn.expressions import ExpressionError, Number, nodes, parse_equation
 from pinn.problem import Problem, references
 from pinn.problem.uses import names_used, texts_in
 from pinn.training.experiment import Experiment
@@ -56,7 +56,7 @@ def _numbers(stated: Any) -> Iterator[float]:
     """Give the numbers in the formulas of a declaration."""
     for text in texts_in(stated):
         try:
-            tree = parse(text)
+            tree = parse_equation(text)
         except ExpressionError:  # another text
             continue
         yield from (node.value for node in nodes(tree) if isinstance(node, Number))
