@@ -167,7 +167,8 @@ class ErrorEstimate:
             largest = shown(self.maximum[name], ".2e")
             lines.append(f"{name:12}{value:14.2e}{largest:>12}  {place}".rstrip())
         if not math.isnan(self.unexplained):
-            lines.append(f"unexplained part of the residual: {self.unexplained:.2g}")
+            part = "all of it" if self.unexplained >= 1 else f"{self.unexplained:.2g}"
+            lines.append(f"unexplained part of the residual: {part}")
         for name, value in self.fresh.items():
             trained = self.trained.get(name, math.nan)
             lines.append(

@@ -20,6 +20,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ...addresses import address_of
 from ...threads import cores
 from ..pool import worker_pool
 from .native import AS_WRITTEN, address
@@ -53,9 +54,9 @@ class Crew:
         self._lead = _LEAD(address(text, "lead", AS_WRITTEN))
         self._settle = _SETTLE(address(text, "settle", AS_WRITTEN))
         memory = np.zeros((_MOST + 1) * _FIELDS, np.int64)
-        start = -memory.ctypes.data % (8 * _FIELDS) // 8
+        start = -address_of(memory) % (8 * _FIELDS) // 8
         self._boxes = memory[start : start + _MOST * _FIELDS].reshape(_MOST, _FIELDS)
-        self._places = [self._boxes[k].ctypes.data for k in range(_MOST)]
+        self._places = [address_of(self._boxes[k]) for k in range(_MOST)]
         self._used = threading.Lock()
         self._ended = -1.0
         self._looks = self._measured()
@@ -83,7 +84,7 @@ class Crew:
         calls: Sequence[int],
     ) -> None:  # fmt: skip
         places = np.array(arenas, np.int64)
-        given = work, *arguments, places.ctypes.data, *calls
+        given = work, *arguments, address_of(places), *calls
         left = helpers
         try:
             if helpers:

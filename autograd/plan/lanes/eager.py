@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...addresses import address_of
 from ...ops.registry import REGISTRY, Op, into
 from ..passes.lower import lower_for
 from ..program import INPUT, Instruction, Program, Value
@@ -21,8 +22,10 @@ from .host import Host, host
 from .library import module
 from .native import address
 
-# So many numbers are worth a call, which takes as long as numpy for some hundreds of them.
+# So many numbers are worth a call, which takes as long as numpy for some hundreds of them ...
 _MANY = 2048
+# ... and so many where numpy's passes are a few sums and products.
+_MANY_OF_SUMS = 16384
 # Where registers have 512 bits numpy's own functions are vector code as fast, but for scipy's.
 _NUMPY_IS_WIDE = 64
 # So many kinds of numbers and attributes of one operation are compiled; others may never end.
@@ -32,10 +35,13 @@ _OF_NUMPY = ("tanh", "exp", "expm1", "log", "log1p", "sin", "cos", "sinh", "cosh
 
 # Operations whose forward takes several passes of numpy's through memory.
 _IN_ONE_PASS = (
-    "between", "clamp", "elu", "elu_derivative", "gated_power", "gelu", "gelu_tanh", "hardsigmoid",
-    "hardswish", "inside", "leak", "leaky_relu", "mish", "monomial", "normal_density", "quotient",
-    "rsqrt", "scaled_and_shifted", "sigmoid", "signed", "silu", "softplus", "standardized_sum",
+    "between", "elu", "elu_derivative", "gated_power", "gelu", "gelu_tanh", "hardsigmoid",
+    "hardswish", "inside", "leak", "leaky_relu", "mish", "sigmoid", "signed", "silu", "softplus",
     "winner",
+)  # fmt: skip
+_OF_SUMS = (
+    "clamp", "monomial", "normal_density", "quotient", "rsqrt", "scaled_and_shifted",
+    "standardized_sum",
 )  # fmt: skip
 _OF_TOWERS = ("_derivative", "_seed", "_slope")
 
@@ -53,10 +59,16 @@ def install() -> None:
     REGISTRY["sin_slope"].on_host = lambda x, _: cosine(x)
     REGISTRY["cos_slope"].on_host = lambda x, _: np.negative(sine(x))
     towers = [name for name in REGISTRY if name.endswith(_OF_TOWERS)]
-    for name in (*_IN_ONE_PASS, *towers):
+    for name in (*_IN_ONE_PASS, *_OF_SUMS, *towers):
         op = REGISTRY[name]
         if op.on_host is None:
-            op.on_host = _OnePass(op)
+            op.on_host = _OnePass(op, _MANY_OF_SUMS if _is_of_sums(name) else _MANY)
+
+
+def _is_of_sums(name: str) -> bool:
+    """Return whether numpy computes an operation by sums and products, from its result at most."""
+    base = name.rpartition("_")[0] if name.endswith(_OF_TOWERS) else name
+    return base in (*_OF_SUMS, *_OF_NUMPY, *_OF_SCIPY, "sigmoid") and name != "sigmoid"
 
 
 class _Function:
@@ -78,7 +90,7 @@ class _Function:
         if not x.flags.forc:
             x = np.ascontiguousarray(x)
         found = np.empty_like(x) if out is None or not _is_laid_out_as(x, out) else out
-        run(1, x.size, x.ctypes.data, found.ctypes.data)
+        run(1, x.size, address_of(x), address_of(found))
         return found if out is None or found is out else into(out, found)
 
 
@@ -112,12 +124,12 @@ class _OnePass:
     of other shapes or of different dtypes, is computed by the forward.
     """
 
-    def __init__(self, op: Op) -> None:
-        self._op, self._plain = op, partial(op.forward, np)
+    def __init__(self, op: Op, many: int) -> None:
+        self._op, self._plain, self._many = op, partial(op.forward, np), many
 
     def __call__(self, *inputs: Any, **attributes: Any) -> Any:
         first = inputs[0]
-        if type(first) is not np.ndarray or first.size < _MANY:
+        if type(first) is not np.ndarray or first.size < self._many:
             return self._plain(*inputs, **attributes)
         rows, kinds = _arranged(inputs)
         found = None if kinds is None else self._found(inputs, kinds, first.dtype, attributes)
@@ -129,7 +141,7 @@ class _OnePass:
             if rows > 1 or not all(x.flags.f_contiguous for x in arrays):
                 arrays = [np.ascontiguousarray(x) for x in arrays]
         out = np.empty_like(arrays[0] if rows == 1 else first, order="K" if rows == 1 else "C")
-        run(rows, out.size // rows, *[x.ctypes.data for x in arrays], out.ctypes.data)
+        run(rows, out.size // rows, *map(address_of, arrays), address_of(out))
         return out
 
     def _found(

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...addresses import address_of
 from ...ranks import ALONE, Ranks
 from ...threads import one_blas_thread
 from ..executors.numpy_executor import NumpyExecutor
@@ -152,9 +153,9 @@ class Tiled:
         threads = min(self._threads, len(mine))
         while len(self._arenas) < threads:
             arena = _zeros(self._calls.arena, self._dtype)
-            self._arenas.append((arena, arena.ctypes.data))
+            self._arenas.append((arena, address_of(arena)))
         points, results = _addresses(rows), _addresses(joined)
-        known.begin(points.ctypes.data, self._addresses.ctypes.data, results.ctypes.data)
+        known.begin(*map(address_of, (points, self._addresses, results)))
         if threads:
             arenas = [place for _, place in self._arenas[:threads]]
             crew().run(self._calls.work, known.arguments, arenas, *known.calls)
@@ -179,13 +180,13 @@ class _Lanes:
         self._ends = self.edges[mine.start + 1 : mine.stop + 1].astype(np.int64)
         self._taken = np.zeros(1, np.int64)
         self._contexts = np.zeros((len(mine), FIELDS), np.int64)
-        self._contexts[:, CONSTANTS] = calls.constants.ctypes.data
-        first, far = self.sums.ctypes.data, self.sums.strides[0]
+        self._contexts[:, CONSTANTS] = address_of(calls.constants)
+        first, far = address_of(self.sums), self.sums.strides[0]
         self._contexts[:, SUMS] = first + far * np.arange(len(mine))
         self.arguments = (
-            self._contexts.ctypes.data, self._ends.ctypes.data, len(mine), self._taken.ctypes.data
+            address_of(self._contexts), address_of(self._ends), len(mine), address_of(self._taken)
         )  # fmt: skip
-        self.calls = calls.calls.ctypes.data, len(calls.calls)
+        self.calls = address_of(calls.calls), len(calls.calls)
 
     def begin(self, points: int, numbers: int, results: int) -> None:
         """Start anew, with these addresses of arrays of addresses."""
@@ -202,11 +203,11 @@ def _own(given: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _addresses(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    return np.array([a.ctypes.data for a in arrays] or [0], np.int64)
+    return np.array([*map(address_of, arrays)] or [0], np.int64)
 
 
 def _zeros(numbers: int, dtype: np.dtype) -> np.ndarray:
     """Return zeros that begin where a register's worth of memory does."""
     raw = np.zeros(numbers * dtype.itemsize + 64, np.uint8)
-    start = -raw.ctypes.data % 64
+    start = -address_of(raw) % 64
     return raw[start : start + numbers * dtype.itemsize].view(dtype)

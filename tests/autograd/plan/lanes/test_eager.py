@@ -20,6 +20,9 @@ def on_every_processor(monkeypatch):
     if host.host() is None:
         pytest.skip("no llvmlite, or no processor that code is written for")
     monkeypatch.setattr(eager, "_NUMPY_IS_WIDE", 1024)
+    for op in REGISTRY.values():
+        if isinstance(op.on_host, eager._OnePass):
+            monkeypatch.setattr(op.on_host, "_many", _MANY)
     eager._compiled.cache_clear()
     eager._passes.clear()
     yield
@@ -158,6 +161,20 @@ def test_several_passes_in_one_give_the_numbers_of_the_forward(name, dtype):
     assert found.dtype == dtype and found.shape == expected.shape
     scale = np.abs(expected).max()
     np.testing.assert_allclose(found, expected, rtol=0, atol=500 * np.finfo(dtype).eps * scale)
+
+
+def test_a_few_sums_of_not_so_many_numbers_are_left_to_the_forward(monkeypatch):
+    monkeypatch.undo()
+    x = numbers("tanh_slope", _MANY)
+    for name, compiled in (("tanh_slope", 0), ("mish_derivative", 1)):
+        op = REGISTRY[name]
+        op.on_host(*arguments(op, _MANY, "float64"), **attributes_of(op))
+        assert len(eager._passes) == compiled
+    many = np.resize(x, eager._MANY_OF_SUMS)
+    np.testing.assert_allclose(
+        REGISTRY["tanh_slope"].on_host(many, many), 1 - many**2, rtol=0, atol=1e-15
+    )
+    assert len(eager._passes) == 2
 
 
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e308, -745.2, 3.0, -3.0])
