@@ -21,6 +21,7 @@ from pinn.diagnosis import (
     Check,
     ProblemWarning,
     UnsolvedWarning,
+    at_spots,
     check_run,
     eased,
     in_layers,
@@ -393,15 +394,17 @@ def _chosen(
     start: Solution | Mapping[str, np.ndarray] | np.ndarray | None,
     tell: Callable[[str], Any] = lambda sentence: None,
 ) -> Chosen:
-    """Return the run with what was left open: units of outputs and losses, layers, the model."""
+    """Return the run with what was left open: units, layers, spots of sources, the model."""
     started = start.problem if isinstance(start, Solution) else None
     experiment, decisions = in_natural_units(asked, fixed_model=started is not None)
+    left_open = experiment
     experiment, layers = in_layers(experiment, started)
+    experiment, spots = at_spots(experiment, left_open)
     chosen = with_model(experiment, start is not None, tell)
     if chosen.decisions and start is None and not chosen.interrupted:
         experiment, by_way = eased(chosen.experiment)
         chosen = chosen._replace(experiment=experiment, decisions=(*chosen.decisions, *by_way))
-    return chosen._replace(decisions=(*decisions, *layers, *chosen.decisions))
+    return chosen._replace(decisions=(*decisions, *layers, *spots, *chosen.decisions))
 
 
 def _begin(

@@ -17,10 +17,11 @@ from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.diagnosis.recovery import recovery, untrained
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
+from pinn.diagnosis.spotted import at_spots
 
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
-    "ProblemWarning", "StageCheck", "UnsolvedWarning", "check_run", "doctor", "eased",
+    "ProblemWarning", "StageCheck", "UnsolvedWarning", "at_spots", "check_run", "doctor", "eased",
     "in_layers", "in_natural_units", "jumps", "lacks_inflow", "missed", "overfitted", "preflight",
     "recovery", "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained",
     "with_noise",

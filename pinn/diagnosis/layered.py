@@ -50,15 +50,19 @@ def in_layers(
 
 def _found(experiment: Experiment) -> Widths:
     """Return the layers of a problem of which nothing is known that stands against them."""
-    problem, sampling, model = experiment.problem, experiment.sampling, experiment.model
+    problem = experiment.problem
+    if problem.parameters or problem.fields or problem.families:
+        return {}
+    return layers_of(problem) if is_left_open(experiment) else {}
+
+
+def is_left_open(experiment: Experiment) -> bool:
+    """Return whether a trial chooses the model of one problem, and points are by default."""
+    sampling, model = experiment.sampling, experiment.model
     if not isinstance(model, AutoModel) or model.features or model.embedding:
-        return {}
-    if problem.parameters or problem.fields or problem.families or experiment.continuation:
-        return {}
+        return False
     placed = any(block.points is not None or block.density for block in sampling.blocks.values())
-    if sampling.density is not None or placed:
-        return {}
-    return layers_of(problem)
+    return not (experiment.continuation or placed or sampling.density is not None)
 
 
 def layers_of(problem: Problem) -> Widths:

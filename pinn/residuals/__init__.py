@@ -17,6 +17,7 @@ from pinn.residuals.sources import (
     Surface,
     Within,
 )
+from pinn.residuals.spots import Spot, spots
 
 __all__ = [
     "WEIGHT",
@@ -31,6 +32,7 @@ __all__ = [
     "Residual",
     "Section",
     "Source",
+    "Spot",
     "Start",
     "Surface",
     "Within",
@@ -38,6 +40,7 @@ __all__ = [
     "judged",
     "narrow",
     "space_of",
+    "spots",
     "switched",
     "usual_nodes",
 ]

@@ -12,25 +12,11 @@ import numpy as np
 from pinn.equations.jumps import is_of_place
 from pinn.expressions import Binary, Call, Expression, ExpressionError, Unary, abridge
 from pinn.expressions.conditions import is_condition
-from pinn.geometry import Face, Shape
-from pinn.residuals.crossings import (
-    CLOSER,
-    coordinates_of,
-    crossings,
-    differences,
-    graded,
-    operands,
-    parts_in,
-    values_of,
-)
+from pinn.residuals.crossings import coordinates_of, operands, parts_in, values_of
+from pinn.residuals.gathered import Places, places_of, weighed
 from pinn.residuals.residual import Residual
-from pinn.residuals.sources import Boundary, End, Interior, Source, Start, Within
 from pinn.sampling import Points, stream
 
-# Places that are looked at: all over the domain, evenly, and around where one difference changes
-# its sign on each line along a coordinate. So many of these at most.
-_EVERYWHERE, _EVEN, _AROUND, _MOST_AROUND = 2**14, 2**13, 2**12, 6
-_HALVINGS = 55
 # Fewer points in it, counted by what each stands for, do not tell how large a place is: others are
 # drawn in a box around them.
 _ENOUGH = 200
@@ -62,7 +48,7 @@ class Narrow:
     text: the part. points: where it is, (64, d). change: by how much it differs there from what it
     is elsewhere, (64,). share: how much of the source of points that place is, half of the part
     being there. added: whether the residual has it as a term, and not in or before an unknown's.
-    box: the least and the largest coordinates of that place, (2, d).
+    box: the least and the largest coordinates of that place, (2, d). tree: the part, resolved.
     """
 
     text: str
@@ -71,7 +57,7 @@ class Narrow:
     share: float
     added: bool
     box: np.ndarray
-    _tree: Expression
+    tree: Expression
     _names: tuple[str, ...]
     _constants: Mapping[str, float]
     _usual: float
@@ -79,19 +65,23 @@ class Narrow:
 
     def is_met(self, points: Points) -> bool:
         """Return whether three of some points or more are where it is."""
-        values = values_of(self._tree, self._names, points.coordinates, self._constants)
+        values = self.values(self.tree, points.coordinates)
         return int(np.sum(np.abs(values - self._usual) >= self._least)) >= _HARDLY
 
     def is_met_by(self, count: int) -> bool:
         """Return whether so many of even points can be expected there."""
         return self.share * count >= _HARDLY
 
+    def values(self, tree: Expression, points: np.ndarray) -> np.ndarray:
+        """Return the values of something in the part, (n,), at points (n, d)."""
+        return values_of(tree, self._names, points, self._constants)
+
     def place(self, bounds: Mapping[str, tuple[float, float]]) -> str:
         """Return where it is, in words: "t = 4.001 (0.002 wide), x = 0.5 (0.1 wide)"."""
         shown = []
         for name, (least, most) in zip(self._names, self.box.T, strict=True):
             (low, high), width = bounds[name], float(most - least)
-            if width > _WIDE * (high - low) or name not in coordinates_of(self._tree):
+            if width > _WIDE * (high - low) or name not in coordinates_of(self.tree):
                 continue
             wide = f" ({width:.2g} wide)" if width > 0 else ""
             middle = float(least) + width / 2
@@ -107,7 +97,7 @@ def narrow(residual: Residual, constants: Mapping[str, float]) -> tuple[Narrow, 
     at by the ten thousand, and ever closer to where differences in the text change their sign
     (pinn.residuals.crossings), so that what is 1e-13 of the domain wide is found.
     """
-    places = _places_of(residual.source)
+    places = places_of(residual.source)
     trees = [term.formula for term in residual.terms]
     if places is None or None in trees or residual.whole:
         return ()
@@ -115,40 +105,6 @@ def narrow(residual: Residual, constants: Mapping[str, float]) -> tuple[Narrow, 
     if not parts or len(parts) > _MOST_PARTS:
         return ()
     return _found(tuple(parts), places, tuple(constants.items()))
-
-
-@dataclass(frozen=True)
-class _Places:
-    """Where points of a source may be: a domain, or what is left of it where some are held.
-
-    region: tells which points of it they are, None for all.
-    """
-
-    domain: Shape
-    held: tuple[tuple[str, float], ...] = ()
-    region: object = None
-
-    def has(self, points: np.ndarray) -> np.ndarray:
-        inside = np.asarray(self.domain.contains(points))
-        return inside if self.region is None else inside & self.region(points)
-
-
-def _places_of(source: Source) -> _Places | None:
-    """Return where the points of a source may be; None where that is no box or part of one."""
-    if isinstance(source, Interior):
-        return _Places(source.domain)
-    if isinstance(source, Within):
-        return _Places(source.domain, (), source.region)
-    if isinstance(source, Start | End):
-        time = source.domain.time
-        return _Places(
-            source.domain, ((time, source.domain.bounds[time][isinstance(source, End)]),)
-        )
-    if isinstance(source, Boundary) and len(source.parts) == 1 and not source.normals:
-        (part,) = source.parts
-        if isinstance(part, Face):
-            return _Places(source.domain, tuple(part.fixed.items()))
-    return None
 
 
 def _known(tree: Expression) -> Iterator[tuple[Expression, bool]]:
@@ -183,7 +139,7 @@ def _may_be_narrow(tree: Expression) -> bool:
 @lru_cache(maxsize=128)
 def _found(
     parts: tuple[tuple[Expression, bool], ...],
-    places: _Places,
+    places: Places,
     constants: tuple[tuple[str, float], ...],
 ) -> tuple[Narrow, ...]:
     numbers = dict(constants)
@@ -200,7 +156,7 @@ def _of_known_part(*arguments: Any) -> Any:
 
 
 def _of_part(
-    tree: Expression, added: bool, places: _Places, constants: Mapping[str, float]
+    tree: Expression, added: bool, places: Places, constants: Mapping[str, float]
 ) -> Narrow | None:
     seen = _seen(tree, places, constants, closer=False)
     if seen is None or not (seen.is_enough and seen.share > _BROAD):
@@ -245,13 +201,13 @@ class _Seen:
 
 
 def _seen(
-    tree: Expression, places: _Places, constants: Mapping[str, float], **how: Any
+    tree: Expression, places: Places, constants: Mapping[str, float], **how: Any
 ) -> _Seen | None:
     """Return where a part is, as far as places that are drawn tell; None where it is one number.
 
-    how: as of _weighed.
+    how: as of weighed.
     """
-    points, weights = _weighed(tree, places, constants, **how)
+    points, weights = weighed(tree, places, constants, **how)
     values = values_of(tree, places.domain.coordinates, points, constants)
     fine = np.isfinite(values) & (weights > 0)
     points, weights, values = points[fine], weights[fine], values[fine]
@@ -281,148 +237,3 @@ def _told(value: float, width: float) -> str:
         return f"{value:.6g}"
     digits = int(np.clip(np.ceil(np.log10(abs(value) / width)) + 1, 3, 15))
     return f"{value:.{digits}g}"
-
-
-# ---- places that are looked at, and how much of the domain each stands for
-
-
-def _weighed(
-    tree: Expression,
-    places: _Places,
-    constants: Mapping[str, float],
-    closer: bool = True,
-    box: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, d) and the measure that each stands for; 0 where it is not of the source.
-
-    closer: also around where functions of several coordinates vanish, which takes longer. box: the
-    least and the largest coordinates of a place where some are drawn besides, (2, d). They are
-    drawn in several ways, each point counting by all of them (Veach and Guibas, SIGGRAPH 1995, the
-    balance heuristic).
-    """
-    domain, rng = places.domain, stream(0, "known parts", str(tree))
-    held, names = dict(places.held), domain.coordinates
-    trees = differences(tree)
-    lines = {
-        name: _Line(graded(bounds, crossings(trees, name, bounds, constants), 2))
-        for name, bounds in domain.bounds.items() if name not in held
-    }  # fmt: skip
-    around = [
-        _Around(one, name, names, domain.bounds[name], constants)
-        for one in trees if closer and len(coordinates_of(one)) > 1
-        for name in coordinates_of(one) if name in lines
-    ][:_MOST_AROUND]  # fmt: skip
-
-    def spread(n: int, of: Mapping[str, _Line]) -> np.ndarray:
-        each = [of[name].draw(n, rng) if name in of else np.full(n, held[name]) for name in names]
-        return np.stack(each, axis=1)
-
-    def densities(of: Mapping[str, _Line]) -> dict[str, np.ndarray]:
-        return {name: of[name].density(points[:, names.index(name)]) for name in of}
-
-    even = {name: _Line(np.array(domain.bounds[name])) for name in lines}
-    drawn = [spread(_EVERYWHERE, lines), spread(_EVEN, even)]
-    drawn += [one.moved(spread(_AROUND, lines), rng) for one in around]
-    inner = {}
-    if box is not None:
-        margin = (box[1] - box[0]) / 2
-        ends = zip(names, box[0] - margin, box[1] + margin, strict=True)
-        inner = {
-            name: _Line(np.clip([low, high], *domain.bounds[name]))
-            for name, low, high in ends if name in lines and high > low
-        }  # fmt: skip
-        inner = {**lines, **inner}
-        drawn.append(spread(_EVERYWHERE, inner))
-    points = np.concatenate(drawn)
-    each = densities(lines)
-    together = np.prod([*each.values(), np.ones(len(points))], axis=0)
-    density = _EVERYWHERE * together
-    if even:
-        density = density + _EVEN * np.prod(list(densities(even).values()), axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for one in around:
-            density = density + _AROUND * together / each[one.name] * one.density(points)
-        if inner:
-            density = density + _EVERYWHERE * np.prod(list(densities(inner).values()), axis=0)
-        weights = np.where(places.has(points), 1 / density, 0.0)
-    return points, np.where(np.isfinite(weights), weights, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class _Line:
-    """Random places on a line: half of them even, half of them in any of its cells alike.
-
-    edges: of the cells, (k,), sorted.
-    """
-
-    edges: np.ndarray
-
-    def draw(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        low, high = self.edges[0], self.edges[-1]
-        cell = rng.integers(0, len(self.edges) - 1, n)
-        fine = self.edges[cell] + np.diff(self.edges)[cell] * rng.random(n)
-        return np.where(rng.random(n) < 0.5, low + (high - low) * rng.random(n), fine)
-
-    def density(self, places: np.ndarray) -> np.ndarray:
-        lengths = np.diff(self.edges)
-        cell = np.clip(np.searchsorted(self.edges, places, "right") - 1, 0, len(lengths) - 1)
-        even = 1 / (self.edges[-1] - self.edges[0])
-        found = 0.5 * even + 0.5 / (len(lengths) * lengths[cell])
-        return np.where((places < self.edges[0]) | (places > self.edges[-1]), 0.0, found)
-
-
-@dataclass(frozen=True, eq=False)
-class _Around:
-    """Random places around where a function of several coordinates vanishes along one of them.
-
-    That is, along each line, where it has one sign at one of its ends and the other at the other.
-    """
-
-    tree: Expression
-    name: str
-    names: tuple[str, ...]
-    bounds: tuple[float, float]
-    constants: Mapping[str, float]
-
-    def moved(self, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return points with another place along the coordinate."""
-        low, high = self.bounds
-        n, j = len(points), self.names.index(self.name)
-        # log-uniform in 46 intervals, each half as long as the one before
-        far = (high - low) * 0.5 ** (rng.integers(1, CLOSER + 1, n) - rng.random(n))
-        root = self._root(points)
-        moved = points.copy()
-        moved[:, j] = np.where(
-            np.isnan(root), low + (high - low) * rng.random(n), root + far * rng.choice([-1, 1], n)
-        )
-        return moved
-
-    def density(self, points: np.ndarray) -> np.ndarray:
-        """Return how densely they are, along the coordinate."""
-        low, high = self.bounds
-        root, length = self._root(points), high - low
-        with np.errstate(divide="ignore", invalid="ignore"):
-            apart = np.abs(points[:, self.names.index(self.name)] - root)
-            # log-uniform: 1 / (apart log 2) in each interval
-            near = 1 / (2 * CLOSER * np.log(2.0) * apart)
-        near = np.where((apart <= length) & (apart >= length * 0.5**CLOSER), near, 0.0)
-        return np.where(np.isnan(root), 1 / length, near)
-
-    def _root(self, points: np.ndarray) -> np.ndarray:
-        """Return where it vanishes on the line through each point; nan for no such place."""
-        low, high = self.bounds
-        j = self.names.index(self.name)
-        line = points.copy()
-
-        def sign(places: np.ndarray) -> np.ndarray:
-            line[:, j] = places
-            return np.sign(values_of(self.tree, self.names, line, self.constants))
-
-        before, after = np.full(len(points), low), np.full(len(points), high)
-        first = sign(before)
-        crossed = first * sign(after) < 0
-        for _ in range(_HALVINGS):
-            middle = before + (after - before) / 2
-            same = sign(middle) == first
-            before, after = np.where(same, middle, before), np.where(same, after, middle)
-        return np.where(crossed, after, np.nan)
