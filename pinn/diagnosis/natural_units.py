@@ -94,7 +94,9 @@ def _blocks_to_weigh(
     """Return the size of the residual of each block where they are to be weighed by it.
 
     In time alone, without coefficients, only equations tell whether these are far apart: a start is
-    one number, and is met to rounding. given: the sizes of unknowns that a model was given.
+    one number, and is met to rounding. Those whose sizes change by orders of magnitude on the way
+    are left alone: in some window of time the weights would put one below another's rounding.
+    given: the sizes of unknowns that a model was given.
     """
     problem = experiment.problem
     finds = bool(problem.parameters or problem.fields)
@@ -102,9 +104,10 @@ def _blocks_to_weigh(
     is_free = experiment.weighting == Fixed() and experiment.target is None
     if not is_free:
         return {}
-    sizes = block_sizes(statement, given) or {}
+    by_windows = in_time_alone and not finds
+    sizes = block_sizes(statement, given, everywhere=by_windows) or {}
     far = sizes
-    if in_time_alone and not finds:
+    if by_windows:
         far = {name: size for name, size in sizes.items() if name in problem.equations}
     apart = max(far.values(), default=1.0) / min(far.values(), default=1.0)
     return sizes if apart > (_APART_TO_FIND if finds else _APART) else {}

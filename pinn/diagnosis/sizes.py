@@ -28,6 +28,8 @@ _FEWEST_THAT_SEE = 8
 # Amplitudes that are tried, and how often the two around a balance are halved.
 _AMPLITUDES = 10.0 ** np.arange(-30.0, 31.0, 4.0)
 _HALVINGS = 8
+# A residual of which the root mean square is so many times the median is large in few places.
+_IN_PLACES = 30.0
 
 
 class Size(NamedTuple):
@@ -63,7 +65,9 @@ def stated_sizes(statement: Statement, of_outputs: bool = False) -> Mapping[str,
 
 
 def block_sizes(
-    statement: Statement, known: Mapping[str, tuple[float, float]] | None = None
+    statement: Statement,
+    known: Mapping[str, tuple[float, float]] | None = None,
+    everywhere: bool = False,
 ) -> dict[str, float] | None:
     """Return how large the residual of each block is where unknowns have their stated sizes.
 
@@ -71,7 +75,7 @@ def block_sizes(
     larger. Derivatives have that of the change over the width of the domain, as where coordinates
     are measured in widths. None where nothing is told of an unknown, which may be as large as to
     balance what else there is in its equations, and where some block is not known, or is not finite
-    or 0 there.
+    or 0 there; with `everywhere` also where one is far larger in some places than in most others.
     """
     sizes = dict(known or {})
     for name, size in stated_sizes(statement).items():
@@ -83,7 +87,10 @@ def block_sizes(
     found = {}
     for one in (*statement.equations, *statement.conditions):
         if one.name in blocks:
-            found[one.name] = rms(_values_at(statement, one, sizes)) if one.is_finite else math.nan
+            values = _values_at(statement, one, sizes) if one.is_finite else np.array([math.nan])
+            found[one.name] = rms(values)
+            if everywhere and found[one.name] > _IN_PLACES * np.median(np.abs(values)):
+                return None
     return found if all(0 < size < math.inf for size in found.values()) else None
 
 
