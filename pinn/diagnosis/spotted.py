@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pinn.diagnosis.layered import is_left_open
@@ -13,6 +14,9 @@ from pinn.training.experiment import Experiment
 _ADDED = 1.0
 # More of them are left to points that follow the residual.
 _MOST = 8
+# Points of a density are taken out of about so many even ones (pinn.sampling.thinned): half a one
+# is to be in a spot, and they lie around it at all larger distances.
+_EVEN, _SEEN = 2**14, 0.5
 
 
 def at_spots(experiment: Experiment, asked: Experiment) -> tuple[Experiment, tuple[Decision, ...]]:
@@ -32,7 +36,7 @@ def at_spots(experiment: Experiment, asked: Experiment) -> tuple[Experiment, tup
         part for residual in problem.residuals if residual.name in problem.equations
         for part in narrow(residual, problem.constants)
     ]  # fmt: skip
-    found = spots(parts, problem.domain)
+    found = [one for one in spots(parts, problem.domain) if one.share * _EVEN >= _SEEN]
     if not 0 < len(found) <= _MOST:
         return experiment, ()
     density = " + ".join(["1", *(one.density(_ADDED / len(found)) for one in found)])
@@ -44,7 +48,7 @@ def at_spots(experiment: Experiment, asked: Experiment) -> tuple[Experiment, tup
     return replace(experiment, sampling=sampling, model=model), (_decided(found),)
 
 
-def _decided(found: tuple[Spot, ...]) -> Decision:
+def _decided(found: Sequence[Spot]) -> Decision:
     where = "; ".join(one.where for one in found)
     return Decision(
         0, f"spots: {where}",

@@ -24,10 +24,6 @@ from pinn.sampling import stream
 # sign on each line along a coordinate. So many of these at most.
 _EVERYWHERE, _EVEN, _AROUND, _MOST_AROUND = 2**14, 2**13, 2**12, 6
 _HALVINGS = 55
-# Lines on which it is looked for where a difference changes its sign.
-_LINES = 256
-GATHERED = _EVERYWHERE + _EVEN
-"""So many points `weighed` draws at least, for each of its `times`."""
 
 
 @dataclass(frozen=True)
@@ -70,30 +66,26 @@ def weighed(
     constants: Mapping[str, float],
     closer: bool = True,
     box: np.ndarray | None = None,
-    rng: np.random.Generator | None = None,
-    times: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return points (n, d) and the measure that each stands for; 0 where it is not of the source.
 
     closer: also around where functions of several coordinates vanish, which takes longer. box: the
-    least and the largest coordinates of a place where some are drawn besides, (2, d). rng: None for
-    the same points each time. times: as many points as usual. They are drawn in several ways, each
-    point counting by all of them (Veach and Guibas, SIGGRAPH 1995, the balance heuristic).
+    least and the largest coordinates of a place where some are drawn besides, (2, d). They are
+    drawn in several ways, each point counting by all of them (Veach and Guibas, SIGGRAPH 1995, the
+    balance heuristic).
     """
-    domain, rng = places.domain, rng or stream(0, "known parts", str(tree))
-    everywhere, even_ones, near = (times * n for n in (_EVERYWHERE, _EVEN, _AROUND))
+    domain, rng = places.domain, stream(0, "known parts", str(tree))
     held, names = dict(places.held), domain.coordinates
     trees = differences(tree)
     lines = {
         name: _Line(graded(bounds, crossings(trees, name, bounds, constants), 2))
         for name, bounds in domain.bounds.items() if name not in held
     }  # fmt: skip
-    several = [
+    around = [
         _Around(one, name, domain, constants)
         for one in trees if closer and len(coordinates_of(one)) > 1
         for name in coordinates_of(one) if name in lines
-    ]  # fmt: skip
-    around = [one for one in several if one.vanishes(held)][:_MOST_AROUND]
+    ][:_MOST_AROUND]  # fmt: skip
 
     def spread(n: int, of: Mapping[str, _Line]) -> np.ndarray:
         each = [of[name].draw(n, rng) if name in of else np.full(n, held[name]) for name in names]
@@ -103,8 +95,8 @@ def weighed(
         return {name: of[name].density(points[:, names.index(name)]) for name in of}
 
     even = {name: _Line(np.array(domain.bounds[name])) for name in lines}
-    drawn = [spread(everywhere, lines), spread(even_ones, even)]
-    drawn += [one.moved(spread(near, lines), rng) for one in around]
+    drawn = [spread(_EVERYWHERE, lines), spread(_EVEN, even)]
+    drawn += [one.moved(spread(_AROUND, lines), rng) for one in around]
     inner = {}
     if box is not None:
         margin = (box[1] - box[0]) / 2
@@ -114,18 +106,18 @@ def weighed(
             for name, low, high in ends if name in lines and high > low
         }  # fmt: skip
         inner = {**lines, **inner}
-        drawn.append(spread(everywhere, inner))
+        drawn.append(spread(_EVERYWHERE, inner))
     points = np.concatenate(drawn)
     each = densities(lines)
     together = np.prod([*each.values(), np.ones(len(points))], axis=0)
-    density = everywhere * together
+    density = _EVERYWHERE * together
     if even:
-        density = density + even_ones * np.prod(list(densities(even).values()), axis=0)
+        density = density + _EVEN * np.prod(list(densities(even).values()), axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         for one in around:
-            density = density + near * together / each[one.name] * one.density(points)
+            density = density + _AROUND * together / each[one.name] * one.density(points)
         if inner:
-            density = density + everywhere * np.prod(list(densities(inner).values()), axis=0)
+            density = density + _EVERYWHERE * np.prod(list(densities(inner).values()), axis=0)
         weights = np.where(places.has(points), 1 / density, 0.0)
     return points, np.where(np.isfinite(weights), weights, 0.0)
 
@@ -198,14 +190,6 @@ class _Around:
             near = 1 / (2 * CLOSER * np.log(2.0) * apart)
         near = np.where((apart <= length) & (apart >= length * 0.5**CLOSER), near, 0.0)
         return np.where(np.isnan(root), 1 / length, near)
-
-    def vanishes(self, held: Mapping[str, float]) -> bool:
-        """Return whether it does so on one of some lines."""
-        low, high = np.array(list(self.domain.bounds.values())).T
-        lines = low + (high - low) * stream(0, "lines").random((_LINES, len(low)))
-        for name, value in held.items():
-            lines[:, self.names.index(name)] = value
-        return not np.isnan(self._root(lines)).all()
 
     def _root(self, points: np.ndarray) -> np.ndarray:
         """Return where it vanishes on the line through each point; nan for no such place."""

@@ -85,7 +85,7 @@ class Narrow:
                 continue
             wide = f" ({width:.2g} wide)" if width > 0 else ""
             middle = float(least) + width / 2
-            shown.append(f"{name} = {_told(middle, width)}{wide}")
+            shown.append(f"{name} = {by_width(middle, width)}{wide}")
         return ", ".join(shown) or "small places all over the domain"
 
 
@@ -231,7 +231,7 @@ def _median(values: np.ndarray, weights: np.ndarray) -> float:
     return float(values[order][np.searchsorted(whole, whole[-1] / 2)])
 
 
-def _told(value: float, width: float) -> str:
+def by_width(value: float, width: float) -> str:
     """Return a number with as many digits as its width has a use for."""
     if not width or not value:
         return f"{value:.6g}"

@@ -12,7 +12,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from pinn.expressions import Expression
 from pinn.geometry import Shape
 from pinn.residuals.crossings import coordinates_of, differences
-from pinn.residuals.narrow import Narrow
+from pinn.residuals.narrow import Narrow, by_width
 from pinn.sampling import stream
 
 # What reaches farther from its middle, as a share of the domain, is followed by any network.
@@ -34,7 +34,8 @@ class Direction:
     """A function of the place that is zero in the middle of a spot, and its size at the edge.
 
     text: x - 0.3, or x - cos(t) of a spot that moves. where: x = 0.3, in words. coordinates: the
-    names in it. reach: its size where half of the part is. range: that over the domain.
+    names in it. reach: its size where half of the part is. range: the largest over the domain, and
+    spread: from the least to the largest value there.
     """
 
     text: str
@@ -42,6 +43,7 @@ class Direction:
     coordinates: tuple[str, ...]
     reach: float
     range: float
+    spread: float
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class Spot:
         return ", ".join(f"{one.where} ({2 * one.reach:.2g} wide)" for one in self.directions)
 
     @property
+    def share(self) -> float:
+        """How much of the domain it is, about."""
+        return math.prod(2 * one.reach / one.spread for one in self.directions)
+
+    @property
     def squared(self) -> str:
         """The text of the distance from its middle, in widths, squared."""
         return " + ".join(f"(({one.text})/{one.reach:{_NUMBER}})**2" for one in self.directions)
@@ -76,14 +83,13 @@ class Spot:
 
         amount: its mean over the domain, about.
         """
-        many, ratios = len(self.directions), [one.range / one.reach for one in self.directions]
-        far = max(ratios)
+        many, ratios = len(self.directions), [one.spread / one.reach for one in self.directions]
+        far = max(ratios) / 2
         radial = {
             1: 2 * math.asinh(far), 2: math.pi * math.log1p(far**2),
             3: 4 * math.pi * (math.asinh(far) - far / math.hypot(1, far)),
         }[many]  # fmt: skip
-        # the range goes to both sides of the middle
-        height = amount * math.prod(2 * ratio for ratio in ratios) / radial
+        height = amount * math.prod(ratios) / radial
         return f"{height:{_NUMBER}}/(1 + {self.squared})**{many / 2:g}"
 
 
@@ -98,16 +104,16 @@ def spots(parts: Sequence[Narrow], domain: Shape) -> tuple[Spot, ...]:
 
 
 def _of_part(part: Narrow, domain: Shape) -> Iterator[Spot]:
-    """Yield the spot of a part, or one for each of its places where it has several."""
-    directions = tuple(_directions(part, domain, part.box, part.points))
-    if directions:
-        yield Spot(directions)
-        return
+    """Yield the spot of a part, or one for each of its places where these are small in more."""
+    whole = tuple(_directions(part, domain, part.box, part.points))
+    several = []
     for points in _places(part, domain):
         box = np.stack([points.min(axis=0), points.max(axis=0)])
-        directions = tuple(_directions(part, domain, box, points))
-        if directions:
-            yield Spot(directions)
+        several.append(tuple(_directions(part, domain, box, points)))
+    if len(several) > 1 and min(map(len, several)) > len(whole):
+        yield from map(Spot, several)
+    elif whole:
+        yield Spot(whole)
 
 
 def _places(part: Narrow, domain: Shape) -> Iterator[np.ndarray]:
@@ -130,8 +136,10 @@ def _directions(
         if name in domain.space and 0 < reach <= _WIDE * (high - low):
             used.add(name)
             text = f"{name} - {middle:.9g}" if middle > 0 else f"{name} + {-middle:.9g}"
-            where, range_ = f"{name} = {middle:.4g}", max(high - middle, middle - low)
-            yield Direction(text, where, (name,), float(reach), float(range_))
+            where, range_ = f"{name} = {by_width(middle, reach)}", max(high - middle, middle - low)
+            yield Direction(
+                text, where, (name,), float(reach), float(range_), float(high - low)
+            )
     for tree in differences(part.tree):
         names = coordinates_of(tree)
         own = [name for name in names if name in domain.space and name not in used]
@@ -139,11 +147,12 @@ def _directions(
             continue
         there = part.values(tree, points)
         reach = float(np.abs(there).max())
-        range_ = float(np.abs(part.values(tree, _even(domain))).max())
+        everywhere = part.values(tree, _even(domain))
+        range_, spread = float(np.abs(everywhere).max()), float(np.ptp(everywhere))
         is_zero = abs(there.max() + there.min()) < 2 * _MIDDLE * reach
         if is_zero and 0 < reach <= _WIDE * range_:
             used.add(own[0])
-            yield Direction(str(tree), f"{tree} = 0", names, reach, range_)
+            yield Direction(str(tree), f"{tree} = 0", names, reach, range_, spread)
 
 
 def _is_linear(part: Narrow, tree: Expression, domain: Shape) -> bool:

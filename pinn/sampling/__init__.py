@@ -2,7 +2,7 @@
 
 from pinn.sampling.adaptive import ADAPTIVE, RETAINING, Draw, even
 from pinn.sampling.block import BlockSampling
-from pinn.sampling.density import Density, Gathered, chosen, has_unseen_peak, thinned
+from pinn.sampling.density import Density, thinned
 from pinn.sampling.layers import NO_LAYERS, Layer, Layers, Widths
 from pinn.sampling.methods import (
     LATTICES,
@@ -37,7 +37,6 @@ __all__ = [
     "RETAINING",
     "BlockSampling",
     "Density",
-    "Gathered",
     "Draw",
     "Layer",
     "Layers",
@@ -56,8 +55,6 @@ __all__ = [
     "rar_g",
     "sobol",
     "stream",
-    "chosen",
-    "has_unseen_peak",
     "thinned",
     "uniform",
 ]

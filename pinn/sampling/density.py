@@ -11,23 +11,18 @@ from pinn.sampling.points import Points
 Density = Callable[[Points], np.ndarray]
 """points -> numbers (n,) >= 0, in proportion to which there are to be points."""
 
-Gathered = tuple[Points, np.ndarray]
-"""Random points, more of them where a text says that something is; what each stands for, > 0."""
-
 # The largest density is looked for at so many points, and points are tried in such numbers.
 _TRIED = 1 << 14
 _MOST_DRAWS = 1000
-# A peak so many times as high as the largest is one that even points do not see; of points that are
-# gathered there are so many to choose from for each that is taken.
-_UNSEEN, _SPARE = 2.0, 4
 
 
 def thinned(even: Callable[[int], Points], n: int, density: Density, rng) -> Points:
     """Return n random points with a density in proportion to `density`, out of even ones.
 
     Each even point is kept with the probability density / largest (von Neumann's rejection). The
-    largest is that of 16384 of them: a narrower peak than those can see is cut. Raises ValueError
-    for a density that is negative, not finite, or so nearly zero that too few points are kept.
+    largest is that of 16384 of them: where the density has a narrower peak than those can see, the
+    peak is cut. Raises ValueError for a density that is negative, not finite, or so nearly zero
+    that too few points are kept.
     """
     largest = density(even(_TRIED)).max()
     found: list[Points] = []
@@ -45,20 +40,3 @@ def thinned(even: Callable[[int], Points], n: int, density: Density, rng) -> Poi
         f"found only {n - missing} of {n} points in proportion to the density, which is next to "
         "zero nearly everywhere"
     )
-
-
-def has_unseen_peak(
-    even: Callable[[int], Points], density: Density, gathered: Callable[[int], Gathered]
-) -> bool:
-    """Return whether a density has a narrower peak than even points see."""
-    near, _ = gathered(_TRIED)
-    return bool(density(near).max() > _UNSEEN * density(even(_TRIED)).max())
-
-
-def chosen(
-    gathered: Callable[[int], Gathered], n: int, density: Density, rng: np.random.Generator
-) -> Points:
-    """Return n points of those that are gathered, none twice, in proportion to a density."""
-    points, stands_for = gathered(_SPARE * n)
-    share = density(points) * stands_for
-    return points[rng.choice(len(share), n, replace=False, p=share / share.sum())]

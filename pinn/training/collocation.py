@@ -14,17 +14,13 @@ from pinn.objective import Objective
 from pinn.objective.block_weights import check_blocks
 from pinn.problem import Problem
 from pinn.residuals import Residual, Source, narrow
-from pinn.residuals.gathered import GATHERED, places_of, weighed
 from pinn.sampling import (
     ADAPTIVE,
     BlockSampling,
     Density,
     Draw,
-    Gathered,
     Points,
     Sampling,
-    chosen,
-    has_unseen_peak,
     stream,
     thinned,
 )
@@ -58,7 +54,6 @@ class Collocation:
         self._problem = problem
         self._seed = seed
         self._terms: dict[str, Term] = {}
-        self._peaks: dict[tuple[str, Source], bool] = {}  # whether even points miss one
         with at("sampling"):
             self._sampling = sampling.resolved(len(problem.domain.coordinates))
             with at("blocks"):
@@ -192,40 +187,7 @@ class Collocation:
         text = place.settings.density
         if text is None:
             return uniform
-        density, gathered = self._density(text), self._gathered(text, place.source, rng)
-        if gathered is not None and self._has_peak(text, place):
-            return lambda n: chosen(gathered, n, density, rng)
-        return lambda n: thinned(uniform, n, density, rng)
-
-    def _gathered(
-        self, text: str, source: Source, rng: np.random.Generator
-    ) -> Callable[[int], Gathered] | None:
-        """Return what gives points close to where the text of a density has its peaks."""
-        places, tree = places_of(source), self._term(text).tree
-        if places is None or tree is None or source.columns:
-            return None
-
-        def gathered(n: int) -> Gathered:
-            found, stands_for = weighed(
-                tree, places, self._problem.constants, rng=rng, times=-(-n // GATHERED)
-            )
-            there = np.flatnonzero(stands_for)
-            return Points(found[there]), stands_for[there]
-
-        return gathered
-
-    def _has_peak(self, text: str, place: _Place) -> bool:
-        """Return whether a density has a peak that even points do not see; looked at once."""
-        key = text, place.source
-        if key not in self._peaks:
-            rng = stream(self._seed, "peaks", text)
-
-            def even(n: int) -> Points:
-                return place.source.draw(place.settings.uniform(n), rng)
-
-            near = self._gathered(text, place.source, rng)
-            self._peaks[key] = has_unseen_peak(even, self._density(text), near)
-        return self._peaks[key]
+        return lambda n: thinned(uniform, n, self._density(text), rng)
 
     def _adaptive(
         self, place: _Place, residuals: Residuals, present: Points, rng: np.random.Generator

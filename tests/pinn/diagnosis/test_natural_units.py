@@ -230,6 +230,35 @@ def test_in_time_alone_equations_that_are_far_apart_are_weighed():
     np.testing.assert_allclose(1e8 * solution.evaluate(t=t)["c"].ravel(), right, atol=1e-9)
 
 
+def test_in_time_alone_sizes_that_change_on_the_way_are_not_weighed():
+    """Robertson's reactions over ten decades: a weight by the last one hid the first ones."""
+    times = np.log([1e-5, 1e5])
+    problem = pinn.Problem(
+        pinn.Time("s", *times), ["a", "b", "c"],
+        {"mass": "a + b/1e4 + c = 1",
+         "intermediate": "(b_s - exp(s)*(400*a - 1e4*b*c - 3000*b**2))/(1 + 400*exp(s))",
+         "product": "c_s = 0.3*exp(s)*b**2"},
+        [pinn.Initial("a", 1, hard=True), pinn.Initial("b", 0, hard=True),
+         pinn.Initial("c", 0, hard=True)],
+    )  # fmt: skip
+    assert weights(problem) == {}
+    solution = pinn.solve(problem, error_bars=False)
+    assert solution.experiment.model.trained < 30
+    s = np.linspace(*times, 41)
+
+    def rates(s, y):
+        a, b, c = y
+        back, onwards = b * c, 0.3 * b**2
+        return np.exp(s) * np.array(
+            [-0.04 * a + back, 1e4 * (0.04 * a - back - onwards), onwards]
+        )
+
+    right = solve_ivp(rates, times, [1, 0, 0], "Radau", s, rtol=1e-10, atol=1e-14).y
+    found = solution.evaluate(s=s)
+    for name, expected in zip("abc", right, strict=True):
+        np.testing.assert_allclose(found[name].ravel(), expected, rtol=0, atol=1e-8)
+
+
 def test_in_time_alone_one_equation_is_not_weighed_beside_its_start():
     problem = pinn.Problem(
         pinn.Time("t", 0, 9), ["T"], {"cooling": "1e6*T_t + 2e5*(T - 300)"},
