@@ -33,9 +33,11 @@ class Integral(Condition):
     expression may then use the normal: "dn(u)". mean: the mean instead of the integral. value:
     text, number or callable, of time where there is time. name: what the block is called.
 
-    Nodes on boxes and their faces are Gauss-Legendre's, `nodes` along each coordinate: exact to
-    rounding for smooth functions. On other shapes they are `nodes`^d even points of the bounding
-    box, of which those inside count, with an error of about 1 in their number.
+    Nodes in boxes, on faces and, in up to three coordinates, along lines through other shapes are
+    Gauss-Legendre's, `nodes` along each coordinate: exact to rounding for smooth functions, to some
+    1e-5 where a shape has slanted sides or its boundaries cross in space. In more coordinates, and
+    on parts of boundaries that others cut off, they are `nodes`^d even points of a box, of which
+    those inside count, with an error of about 1 in their number.
     """
 
     expression: Annotated[str | Callable[[Any], Any], _EXPRESSION]

@@ -11,6 +11,7 @@ import numpy as np
 from pinn.equations.names import normal_name
 from pinn.geometry import Part, Shape
 from pinn.geometry.unit_cube import probes
+from pinn.residuals.by_lines import BY_LINES, by_lines
 from pinn.residuals.sources import Source
 from pinn.sampling import Points, Sampling
 
@@ -19,6 +20,8 @@ WEIGHT = "weight"
 # Along each coordinate; of more coordinates the nodes are even points, so many of them.
 _COUNTS = {0: 1, 1: 64, 2: 24, 3: 12}
 _MOST = 4096
+# Points of the unit cube by which it is told whether all of it has a place in a shape.
+_LOOKS = 1024
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,8 @@ class Nodes(Source):
         space = space_of(self.domain)
         d = len(space.coordinates)
         if self.parts is None:
-            points, weights = _placed(d, self.nodes, space.from_unit)
-            found = [(points, points[:, :0], weights * space.measure)]
+            points, weights = _inside(space, self.nodes)
+            found = [(points, points[:, :0], weights)]
         else:
             found = []
             for part in self.parts:
@@ -101,6 +104,15 @@ def space_of(domain: Shape) -> Shape:
 def usual_nodes(dimensions: int) -> int:
     """Return how many nodes there are along each of some coordinates, where none are asked for."""
     return _COUNTS.get(dimensions, int(_MOST ** (1 / max(dimensions, 1))))
+
+
+def _inside(space: Shape, nodes: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return nodes inside a shape and weights, which sum up to its measure."""
+    d = len(space.coordinates)
+    if d in BY_LINES and np.isnan(space.from_unit(probes(_LOOKS, d))).any():
+        return by_lines(space, nodes or usual_nodes(d))
+    points, weights = _placed(d, nodes, space.from_unit)
+    return points, weights * space.measure
 
 
 def _placed(dimensions: int, nodes: int | None, place) -> tuple[np.ndarray, np.ndarray]:

@@ -90,7 +90,8 @@ class Spot:
             3: 4 * math.pi * (math.asinh(far) - far / math.hypot(1, far)),
         }[many]  # fmt: skip
         height = amount * math.prod(ratios) / radial
-        return f"{height:{_NUMBER}}/(1 + {self.squared})**{many / 2:g}"
+        power = "" if many == 2 else f"**{many / 2:g}"
+        return f"{height:{_NUMBER}}/(1 + {self.squared}){power}"
 
 
 def spots(parts: Sequence[Narrow], domain: Shape) -> tuple[Spot, ...]:

@@ -13,7 +13,7 @@ Density = Callable[[Points], np.ndarray]
 
 # The largest density is looked for at so many points, and points are tried in such numbers.
 _TRIED = 1 << 14
-_MOST_DRAWS = 1000
+_MOST_DRAWS = 4000
 
 
 def thinned(even: Callable[[int], Points], n: int, density: Density, rng) -> Points:
