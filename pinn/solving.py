@@ -27,6 +27,7 @@ from pinn.diagnosis import (
     in_layers,
     in_natural_units,
     jumps,
+    lacks_conditions,
     lacks_inflow,
     missed,
     overfitted,
@@ -92,6 +93,10 @@ _LOOSE = (
 _NO_INFLOW = (
     "a condition is missing where information enters the domain, as was told before training: "
     "other values there leave the residual as small"
+)
+_LACKING = (
+    "conditions or equations are missing, as was told before training: other solutions leave the "
+    "residual as small"
 )
 _ACROSS_JUMPS = (
     "an equation has derivatives across a jump, as was told before training: what is missing there "
@@ -486,6 +491,8 @@ def _estimate(
             found = replace(found, doubts=(*found.doubts, _UNSEEN))
         if lacks_inflow(objective):
             found = replace(found, doubts=(*found.doubts, _NO_INFLOW))
+        elif lacks_conditions(objective):
+            found = replace(found, doubts=(*found.doubts, _LACKING))
         return found
     except KeyboardInterrupt:  # the solution is there, and all that is missing is this
         objective.parameters.load(result.theta)

@@ -11,6 +11,7 @@ from pinn.diagnosis.inflow import lacks_inflow
 from pinn.diagnosis.jumps import jumps
 from pinn.diagnosis.layered import in_layers
 from pinn.diagnosis.missed import missed
+from pinn.diagnosis.missing import lacks_conditions
 from pinn.diagnosis.natural_units import in_natural_units
 from pinn.diagnosis.overfit import overfitted
 from pinn.diagnosis.preflight import preflight
@@ -22,7 +23,7 @@ from pinn.diagnosis.spotted import at_spots
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
     "ProblemWarning", "StageCheck", "UnsolvedWarning", "at_spots", "check_run", "doctor", "eased",
-    "in_layers", "in_natural_units", "jumps", "lacks_inflow", "missed", "overfitted", "preflight",
-    "recovery", "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained",
-    "with_noise",
+    "in_layers", "in_natural_units", "jumps", "lacks_conditions", "lacks_inflow", "missed",
+    "overfitted", "preflight", "recovery", "scaled_residuals", "solved_by_zero",
+    "standard_errors", "unsolved", "untrained", "with_noise",
 ]  # fmt: skip

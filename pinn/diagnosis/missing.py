@@ -9,14 +9,15 @@ import numpy as np
 
 from pinn.diagnosis.bare import bare
 from pinn.diagnosis.example import example
-from pinn.diagnosis.held import Held
+from pinn.diagnosis.held import Held, HeldByModel
 from pinn.diagnosis.inflow import given_where_it_leaves, unentered
 from pinn.diagnosis.linear import Leaf, Linear
 from pinn.diagnosis.orders import conditions_taken
 from pinn.diagnosis.planes import Plane
-from pinn.diagnosis.statement import Stated, Statement
+from pinn.diagnosis.statement import Stated, Statement, statement_of
 from pinn.diagnosis.systems import System, of_unknowns, order_in, systems_of
 from pinn.equations.leaves import At, Derivative, parts_of
+from pinn.objective import Objective
 from pinn.residuals import Boundary, Interior
 
 # Slopes are the same below this share of their size.
@@ -55,6 +56,14 @@ def missing(statement: Statement, held: Held) -> list[str]:
             sentences += _free_coefficients(statement, system, taken)
             sentences += _free_shifts(statement, system, held)
     return sentences
+
+
+def lacks_conditions(objective: Objective) -> bool:
+    """Return whether conditions or equations seem to be missing, so that solutions are many."""
+    statement = statement_of(objective.problem)
+    if statement is None:
+        return False
+    return bool(missing(statement, HeldByModel(objective)) or underdetermined(statement))
 
 
 def underdetermined(statement: Statement) -> list[str]:

@@ -325,3 +325,16 @@ def test_more_equations_than_unknowns_are_told(equations, unknowns, parameters, 
     found = overdetermined(Statement(problem))
     assert len(found) == said
     assert not said or found[0].startswith("2 equations ('heat', 'slope') for 1 unknown, u: unless")
+
+
+def test_an_estimate_without_a_condition_is_not_to_be_trusted():
+    """u_xx = -1 with one end given has many solutions: 1e-16 is the error of none of them."""
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": "u_xx = -1"}, [pinn.Dirichlet("u", 0, on="x=0")]
+    )
+    with pytest.warns(pinn.ProblemWarning, match="condition"):
+        solution = pinn.solve(
+            problem, pinn.RandomFeatures(300), pinn.Sampling(interior=900, redraw=None)
+        )
+    estimate = solution.report.error_estimate
+    assert not estimate.trusted and any("are missing" in one for one in estimate.doubts)
