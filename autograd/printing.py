@@ -64,7 +64,13 @@ def tensor_text(tensor: Any) -> str:
     """Return `tensor(values, device=..., dtype=..., grad_fn=... | requires_grad=True)`.
 
     The device is shown when it is not the host, the dtype when Python values would not give it.
+    In place of values that a recording computes (`autograd.compile`) it says that there are none.
     """
+    if not tensor._is_known():
+        return (
+            "tensor(<recorded: no values here, return it to see them>, "
+            f"shape={list(tensor.shape)}, dtype={tensor.dtype})"
+        )
     host = devices.backend_of(tensor._data).to_host(tensor._data)
     prefix = "tensor("
     if host.size == 0:

@@ -234,9 +234,9 @@ def publish_methods(names: list[str]) -> None:
 def write_out(name: str, result: Any, out: Any, inputs: tuple) -> Any:
     """Copy a result into `out`, a Tensor (or a tuple of them) without gradient; return `out`.
 
-    Raises TypeError for anything else, RuntimeError where gradients would be lost, where dtype,
-    device or shape do not fit (an empty `out` takes any shape), and where `out` overlaps an input
-    in part.
+    Raises TypeError for anything else, RuntimeError where gradients would be lost, inside of vmap
+    and of forward mode, where dtype, device or shape do not fit (an empty `out` takes any shape),
+    and where `out` overlaps an input in part.
     """
     if not isinstance(result, tuple):
         _write_one(name, result, out, inputs)
@@ -261,6 +261,12 @@ def _write_one(name: str, result: Any, out: Any, inputs: tuple) -> None:
         raise RuntimeError(
             f"{name}(): functions with out=... do not support automatic differentiation, but one "
             "of the arguments requires grad; leave out= away, or work inside no_grad()"
+        )
+    if result.__dispatch__ is not None or out.__dispatch__ is not None:
+        raise RuntimeError(
+            f"{name}(): functions with out=... do not support vmap and forward-mode "
+            "differentiation (jvp, jacfwd, hessian): what is written would be the values alone, or "
+            "those of one example; leave out= away"
         )
     modes.refuse_write("writing to out=", "Use the returned tensor")
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):

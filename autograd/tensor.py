@@ -20,8 +20,14 @@ NON_LEAF_GRAD = (
 )
 
 
-def _look(how: str) -> None:
-    """Refuse to hand out values while a program is recorded: they would be frozen into it."""
+def _look(tensor: Tensor, how: str) -> None:
+    """Refuse to hand out values that would be frozen into a program that is recorded."""
+    if modes.state.tracer is not None:
+        modes.state.tracer.look(tensor, how)
+
+
+def _look_at_memory(how: str) -> None:
+    """Refuse to hand out memory while a program is recorded, which has its own at replays."""
     if modes.state.tracer is not None:
         modes.state.tracer.refuse(f"{how} of a Tensor")
 
@@ -209,7 +215,7 @@ class Tensor(Operations):
 
     def item(self) -> Any:
         """Return the only element as a Python number; RuntimeError when there is not one."""
-        _look("item()")
+        _look(self, "item()")
         if self._data.size != 1:
             raise NotOneElement(
                 f"a Tensor with {self._data.size} elements (shape {list(self._data.shape)}) cannot "
@@ -219,7 +225,7 @@ class Tensor(Operations):
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers."""
-        _look("tolist()")
+        _look(self, "tolist()")
         return devices.backend_of(self._data).to_host(self._data).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
@@ -228,7 +234,7 @@ class Tensor(Operations):
         Raises RuntimeError for a tensor that requires grad (except in no_grad mode) and TypeError
         for one that is not on the host; `force=True` detaches and copies to the host instead.
         """
-        _look("numpy()")
+        _look_at_memory("numpy()")
         if not force:
             if modes.state.grad_enabled and self.requires_grad:
                 raise RuntimeError(
@@ -280,11 +286,12 @@ class Tensor(Operations):
 
     def data_ptr(self) -> int:
         """Return the address of the first element."""
+        _look_at_memory("data_ptr()")
         interface = getattr(self._data, "__array_interface__", None)
         return self._data.data.ptr if interface is None else interface["data"][0]
 
     def __bool__(self) -> bool:
-        _look("bool()")
+        _look(self, "bool()")
         if self._data.size != 1:
             raise NotOneElement(
                 f"Boolean value of a Tensor with {self._data.size} elements is ambiguous; "
@@ -302,7 +309,7 @@ class Tensor(Operations):
         return complex(self.item())
 
     def __index__(self) -> int:
-        _look("index()")
+        _look(self, "index()")
         if self._data.dtype.kind not in "iub" or self._data.size != 1:
             raise TypeError("only integer tensors of a single element can be used as an index")
         return int(self._data.item())
@@ -583,7 +590,7 @@ class Tensor(Operations):
             raise RuntimeError(
                 "only leaf tensors can be pickled; use detach() or save their numpy() instead"
             )
-        _look("a copy.copy() or a pickle")
+        _look_at_memory("a copy.copy() or a pickle")
         host = devices.backend_of(self._data).to_host(self._data)
         grad = None if self._grad is None else self._grad.detach()
         return (_rebuild, (type(self), host, str(self.device), self._requires_grad, grad))
@@ -596,9 +603,13 @@ class Tensor(Operations):
     def __format__(self, spec: str) -> str:
         if spec and self._data.size == 1:
             return format(self.item(), spec)
-        if not self._data.ndim and modes.state.tracer is None:
+        if not self._data.ndim and self._is_known():
             return format(self.item())
         return repr(self)
+
+    def _is_known(self) -> bool:
+        """Return whether its numbers may be shown: not where a replay of a recording has others."""
+        return modes.state.tracer is None or modes.state.tracer.is_frozen(self)
 
 
 _new = object.__new__

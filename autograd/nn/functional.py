@@ -25,7 +25,7 @@ from ..ops.elementwise.activations import (
     softplus,
     softsign,
 )
-from ..ops.elementwise.piecewise import clamp, where
+from ..ops.elementwise.piecewise import bent, clamp, where
 from ..ops.elementwise.smooth import sigmoid, sin, tanh
 from ..ops.grids.convolution import (
     conv1d,
@@ -284,7 +284,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tens
                 f"cannot do hardtanh on an unsigned type with negative limits, got {input.dtype} "
                 f"and min_val {min_val}; convert with .long()"
             )
-    return where(input <= min_val, min_val, where(input >= max_val, max_val, input))
+    return where(input <= min_val, min_val, where(input >= max_val, max_val, bent(input)))
 
 
 def relu6(input: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..ops.creation.create import rand, zeros_like
 from ..ops.elementwise.activations import hardsigmoid_op, hardswish_op
-from ..ops.elementwise.piecewise import where
+from ..ops.elementwise.piecewise import bent, where
 from ..ops.elementwise.smooth import log, sigmoid, tanh
 from ..ops.layout.gather import scatter
 from ..ops.reductions.softmax import softmax
@@ -21,7 +21,7 @@ def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
         raise RuntimeError("threshold: bool inputs are not supported; convert with .long()")
     if input.dtype.kind in "iu":
         threshold, value = int(threshold), int(value)
-    return where(input <= threshold, value, input)  # NaN is neither, and stays
+    return where(input <= threshold, value, bent(input))  # NaN is neither, and stays
 
 
 def hardsigmoid(input: Tensor) -> Tensor:
@@ -36,7 +36,7 @@ def hardswish(input: Tensor) -> Tensor:
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return `input` where it is farther from 0 than `lambd`, 0 elsewhere."""
-    return where((input >= -lambd) & (input <= lambd), 0.0, input)
+    return where((input >= -lambd) & (input <= lambd), 0.0, bent(input))
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -46,6 +46,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}")
+    input = bent(input)
     return where(input > lambd, input - lambd, where(input < -lambd, input + lambd, 0.0 * input))
 
 
@@ -90,6 +91,7 @@ def rrelu(
     if training:
         drawn = rand(input.shape, dtype=input.dtype, device=input.device)
         slope = drawn * (upper - lower) + lower
+    input = bent(input)
     return where(input > 0, input, input * slope)
 
 

@@ -24,6 +24,7 @@ from ..devices import CPU, Device, current, device_of, namespace_of, put
 from ..ranks import ALONE, Ranks
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
+from .collector import rarely_collected
 from .executors import default_executor, make_executor, memory_of
 from .executors.tiled_executor import executor_of_whole, executor_on_device
 from .lanes.cuda.launched import Held, Launched
@@ -320,6 +321,7 @@ class Chunked:
             *((s._data.shape, s._data.dtype, s._requires_grad) for s in self.shared),
         )  # fmt: skip
 
+    @rarely_collected()
     def _record(self, rows: Sequence[np.ndarray]) -> Program:
         count = len(rows)
         names = [f"row{k}" for k in range(count)] + [f"p{k}" for k in range(len(self.shared))]
@@ -436,6 +438,7 @@ class Chunked:
             self._bound[key] = self._whole(rows, parts.before, [s._data for s in self.shared])
         return self._bound[key]
 
+    @rarely_collected()
     def _whole(self, rows: Sequence[Any], program: Program, given: Sequence[Any]) -> Any:
         """Return what runs a program that is no chunk's."""
         on_host, name = type(rows[0]) is np.ndarray, self._name(rows)

@@ -63,9 +63,9 @@ def compile(  # noqa: A001 - the field's name
               multiplies, divides and raises to powers with it; pass others that change often as
               tensors. Tensors, arrays and other objects count by which they are. What is written
               into a tensor is seen, and into an array of up to 8 KiB; into larger ones, or what is
-              reached by `globals()[name]`, is not, nor are `repr(x)`, `id(x)` and `x.data_ptr()`
-              of an argument. What it does besides (it prints, or counts its calls) happens when it
-              is recorded, up to three times, and not again.
+              reached by `globals()[name]`, is not, nor is `id(x)` of an argument; the text of what
+              is recorded (`print(x)`) has no values. What it does besides (it prints, or counts
+              its calls) happens when it is recorded, up to three times, and not again.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.

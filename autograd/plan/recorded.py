@@ -24,6 +24,7 @@ from ..graph import leaves_behind, nodes_behind
 from ..ops.registry import cast
 from ..tensor import Tensor, writes_to
 from .chunks import Chunked
+from .collector import rarely_collected
 from .facts import Answers, Fact
 from .forms import Unfit, plain, put_together, taken_apart
 from .moving import Moving
@@ -318,6 +319,7 @@ class Plan:
 
     # ---- recording
 
+    @rarely_collected()
     def _record(self, leaves: list[Tensor]) -> list[Result]:
         """Record at a few points, and tell from that what is read and what results are."""
         given = self.recorded.joined
@@ -363,6 +365,7 @@ class Plan:
         asked_for = [Fact.of(t, ".shape and .dtype") for t in others if t is not None]
         self._facts = traced.facts + asked_for
         self._flags = [(weakref.ref(t), t._requires_grad) for t in known]
+        self.frozen = [weakref.ref(t) for t in known if not t._requires_grad]
 
     def used_by(self, chosen: Sequence[bool]) -> tuple[bool, ...]:
         """Return in which arguments and parameters some of the results have a gradient."""
@@ -777,9 +780,10 @@ class _Replay(Function):
 def _written(tensors: Sequence[Tensor], plan: Plan) -> tuple[list, list]:
     """Return how often tensors were written to, past the version check too, and parameters' memory.
 
-    What a backward that computes values again needs as it was.
+    What a backward that computes values again needs as it was, frozen tensors as well.
     """
-    counts = [(version, tuple(version)) for version in map(writes_to, tensors)]
+    frozen = (t for t in (reference() for reference in plan.frozen) if t is not None)
+    counts = [(version, tuple(version)) for version in map(writes_to, (*tensors, *frozen))]
     return counts, [t._data for t in plan.parameters]
 
 
@@ -794,8 +798,8 @@ def _check_unwritten(plan: Plan, counts: list, memory: list) -> None:
     moved = any(t._data is not array for t, array in zip(plan.parameters, memory, strict=True))
     if moved or any(tuple(now) != then for now, then in counts):
         raise RuntimeError(
-            f"{plan.recorded.name}: what it reads was written to through .data after it was "
-            "called, and this gradient computes its values again: it would be that at other "
+            f"{plan.recorded.name}: what it reads was written to, or changed through .data after "
+            "it was called, and this gradient computes its values again: it would be that at other "
             "numbers. Call backward first, or call the function again"
         )
 

@@ -64,6 +64,7 @@ class Tracer:
         self.values: dict[int, Value] = {}
         self.kept: list[Any] = []
         self.varying: set[Value] = set()  # the inputs and what is computed from them
+        self.read_anew: set[Value] = set()  # parameters, and what is computed from them alone
         self.made: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  # of these
         self.asked: list[Tensor] = []  # in which gradients were taken
         self.asked_of: list[Tensor] = []  # and of what
@@ -117,6 +118,8 @@ class Tracer:
             of = Tensor(tensor._data) if is_new else self.shared.get(id(tensor._data), tensor)
             self.program.captured.append(Captured.of(of, value.data))
             self._bind(tensor, value)
+            if of._requires_grad:
+                self.read_anew.add(value)
         return value
 
     def record(self, op: Op, args: Sequence, attributes: dict, outputs: Sequence[Tensor]) -> None:
@@ -124,7 +127,8 @@ class Tracer:
         inputs: tuple[Argument, ...] = tuple(
             self.value_of(a) if isinstance(a, Tensor) else a for a in args
         )
-        varies = any(value in self.varying for value in inputs if isinstance(value, Value))
+        varies = not self.varying.isdisjoint(inputs)
+        is_anew = not varies and not self.read_anew.isdisjoint(inputs)
         if varies and op.shaped_by_values:
             self.refuse(f"{op.name}, a result whose shape depends on values,")
         results = []
@@ -137,6 +141,8 @@ class Tracer:
             if varies:
                 self.varying.add(value)
                 self.remember(tensor._data)
+            elif is_anew:
+                self.read_anew.add(value)
             results.append(value)
         self.program.instructions.append(Instruction(op, inputs, dict(attributes), tuple(results)))
 
@@ -201,6 +207,19 @@ class Tracer:
     def varies(self, value: Any) -> bool:
         """Return whether it is a tensor that is an input, or computed from them."""
         return isinstance(value, Tensor) and self.values.get(id(value._data)) in self.varying
+
+    def is_frozen(self, tensor: Tensor) -> bool:
+        """Return whether a tensor has the same numbers at each replay, or it is recorded anew."""
+        value = self.values.get(id(tensor._data))
+        if value is None:
+            return not self.shared.get(id(tensor._data), tensor)._requires_grad
+        return value not in self.varying and value not in self.read_anew
+
+    def look(self, tensor: Tensor, how: str) -> None:
+        """Hear that numbers of a tensor are handed out; TraceError where a replay has others."""
+        if not self.is_frozen(tensor):
+            self.refuse(f"{how} of a Tensor")
+        self.value_of(tensor)  # it is recorded again when these are written to
 
     def refuse_index(self, array: Any) -> None:
         """Raise TraceError for positions or a mask that are computed from the inputs."""

@@ -118,6 +118,22 @@ def test_out_receives_the_result():
     assert T.add(x(), 1, out=single).dtype == T.float32
 
 
+@pytest.mark.parametrize("transform", ["jvp", "jacfwd", "vmap"])
+@pytest.mark.parametrize("carries", ["a result", "out"])
+def test_out_is_refused_where_more_than_its_values_would_be_written(transform, carries):
+    def square(a):
+        out = a.clone() if carries == "out" else T.zeros(3, dtype=T.float64)
+        return T.mul(x()[0] if carries == "out" else a, 2.0, out=out)
+
+    run = {
+        "jvp": lambda: T.func.jvp(square, (x()[0],), (x()[1],)),
+        "jacfwd": lambda: T.func.jacfwd(square)(x()[0]),
+        "vmap": lambda: T.func.vmap(square)(x()),
+    }
+    with pytest.raises(RuntimeError, match=r"mul\(\): functions with out=... do not support"):
+        run[transform]()
+
+
 def test_a_change_through_out_is_seen_by_backward():
     a = T.tensor([1.0, 2.0], requires_grad=True)
     factor = T.ones(2)

@@ -12,8 +12,8 @@ from typing import Any
 from ... import devices
 from ...tensor import Tensor, method
 from ..registry import REGISTRY, Op, floating, into, refuse_mixed
-from .arithmetic import add_op, conj_of, div_op, mul_op, neg_op, operands, sub_op
-from .piecewise import clamp_max, where, where_op
+from .arithmetic import add_op, conj_of, div_op, mul_op, neg_op, operands, sub_op, zeros_rule
+from .piecewise import bent, clamp_max, where, where_op
 from .select import chosen
 from .smooth import sigmoid_forward, sigmoid_op
 from .towers import Polynomial, Tower, times
@@ -57,7 +57,7 @@ def _leak(xp: Any, g: Any, x: Any, out: Any = None, *, slope: float = 0.0) -> An
 leak_op = Op(
     "leak",
     _leak,
-    {"g": lambda g, x, slope: leak_op(g, x, slope=slope)},
+    {"g": lambda g, x, slope: leak_op(g, x, slope=slope), "x": zeros_rule},
     elementwise=True,
     taylor="linear",
 )
@@ -109,6 +109,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
             "pass one weight, or a 1-d tensor of one a channel"
         )
     shape = (1, -1, *(1,) * (input.ndim - 2)) if weight.numel() != 1 else ()
+    input = bent(input)
     return where(REGISTRY["gt"](input, 0), input, mul_op(weight.reshape(shape), input))
 
 
@@ -189,7 +190,7 @@ def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
 between_op = Op(  # where x lies between -3 and 3, g times a number
     "between",
     lambda xp, g, x, out=None, *, scale=1.0: chosen(xp, xp.absolute(x) < 3, g * scale, 0, out),
-    {"g": lambda g, x, scale: between_op(g, x, scale=scale)},
+    {"g": lambda g, x, scale: between_op(g, x, scale=scale), "x": zeros_rule},
     elementwise=True,
     taylor="linear",
 )
@@ -212,15 +213,15 @@ hardsigmoid_op = Op(
 )
 
 
-# ---- hardswish: x (x + 3) / 6 between -3 and 3, 0 below and x above
+# ---- hardswish: x (x + 3) / 6 between -3 and 3, 0 below and x above; NaN at -inf, 0 times that
 
 
 def _hardswish(xp: Any, x: Any, out: Any = None) -> Any:
-    inside = xp.maximum(x, -3, out=xp.empty_like(x))
-    gate = xp.add(inside, 3, out=xp.empty_like(x))
+    gate = xp.maximum(x, -3, out=xp.empty_like(x))
+    xp.add(gate, 3, out=gate)
     xp.minimum(gate, 6, out=gate)
     xp.multiply(gate, 1 / 6, out=gate)  # 1 from 3 on, exactly
-    return xp.multiply(inside, gate, out=gate if out is None else out)
+    return xp.multiply(x, gate, out=gate if out is None else out)
 
 
 def _hardswish_slope(xp: Any, x: Any, out: Any = None) -> Any:

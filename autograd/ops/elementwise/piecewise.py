@@ -139,6 +139,33 @@ def nan_to_num(
     return result
 
 
+# ---- pieces of straight lines: their slopes depend on x, with derivative 0
+
+
+bend_slope_op = Op(
+    "bend_slope",
+    lambda xp, g, x, out=None: xp.positive(g) if out is None else xp.positive(g, out=out),
+    {"g": lambda g, x: bend_slope_op(g, x), "x": zeros_rule},
+    elementwise=True,
+    taylor="linear",
+)
+bend_op = Op(
+    "bend",
+    lambda xp, x, out=None: xp.positive(x) if out is None else xp.positive(x, out=out),
+    {"x": lambda g, x: bend_slope_op(g, x)},
+    elementwise=True,
+    taylor="linear",
+)
+
+
+def bent(x: Tensor) -> Tensor:
+    """Return `x`, of which `where` makes a function with kinks: its second derivatives are zeros.
+
+    The gradient of `where` alone does not depend on `x`, so that none of it could be asked for.
+    """
+    return bend_op(x) if x.dtype.kind == "f" else x
+
+
 # ---- abs, sign
 
 
@@ -147,7 +174,11 @@ def _signed(xp: Any, g: Any, x: Any, out: Any = None) -> Any:
 
 
 signed_op = Op(
-    "signed", _signed, {"g": lambda g, x: signed_op(g, x)}, elementwise=True, taylor="linear"
+    "signed",
+    _signed,
+    {"g": lambda g, x: signed_op(g, x), "x": zeros_rule},
+    elementwise=True,
+    taylor="linear",
 )
 
 

@@ -42,10 +42,15 @@ class LLVMExecutor(LoopExecutor):
     ) -> tuple[Run, tuple[int, int]]:
         rows, columns = (1, size[0] * size[1]) if loop.flat else size
         wide = numbers_at_a_time(host(), loop.dtype, columns)
-        return _compiled(loop_module(loop, shared, wide)), (rows, columns)
+        return _compiled_loop(loop, shared, wide), (rows, columns)
 
     def _row_sum(self, dtype: str, size: tuple[int, int]) -> Run:
         return _compiled(row_sum_module(dtype, numbers_at_a_time(host(), dtype, size[1])))
+
+
+@cache
+def _compiled_loop(loop: Loop, shared: tuple[tuple[int, int], ...], wide: int) -> Run:
+    return _compiled(loop_module(loop, shared, wide))
 
 
 @cache

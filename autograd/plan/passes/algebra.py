@@ -175,6 +175,12 @@ def _identity(rewriter: Rewriter, instruction: Instruction) -> Replacement:
     return [x] if _same(x, instruction.outputs[0]) else None
 
 
+def _first(rewriter: Rewriter, instruction: Instruction) -> Replacement:
+    """An operation that gives its first input back: what it tells apart is for derivatives."""
+    x = instruction.inputs[0]
+    return [x] if _same(x, instruction.outputs[0]) else None
+
+
 def _reshape(rewriter: Rewriter, instruction: Instruction) -> Replacement:
     (x,) = instruction.inputs
     inner = _made_by(rewriter, x, "reshape")
@@ -258,4 +264,6 @@ _RULES: dict[str, Callable[[Rewriter, Instruction], Replacement]] = {
     "stack": _stack,
     "unbind": _unbind,
     "clone": _identity,
+    "bend": _identity,
+    "bend_slope": _first,
 }

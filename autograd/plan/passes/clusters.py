@@ -249,6 +249,8 @@ class _Clusters:
             for value in arrays
             if (maker := self._maker_unit(value)) is not None and maker.key == unit.key
         }
+        if not kept:
+            return
         self._inline(unit, arrays, {v: self._way(maker, v) for v, maker in kept.items()})
         # Then from what is stored anyway, such as the outputs of an activation.
         arrays = self._leaves(unit, unit.inlined)
@@ -279,12 +281,12 @@ class _Clusters:
     def _way(self, unit: _Unit, value: Value, known: Set[Value] = frozenset()) -> set[Value]:
         """Return the values that computing `value` from known ones goes through, as `unit` does."""
         way: set[Value] = set()
-        pending = [value]
+        pending: list[Argument] = [value]
         while pending:
             current = pending.pop()
             if current in unit.inlined and current not in way and current not in known:
                 way.add(current)
-                pending.extend(self.maker[current].values())
+                pending.extend(self.maker[current].inputs)  # numbers are in nothing
         return way
 
     def _leaves(self, unit: _Unit, values: set[Value]) -> set[Value]:
@@ -426,4 +428,6 @@ def _connected(group: list[Instruction]) -> Iterator[list[Instruction]]:
 
 
 def _is_literal(number: float) -> bool:
+    if number == 0 and np.signbit(number):
+        return False  # for loops that are told from others by their numbers, -0.0 is 0.0
     return abs(number) <= _LARGEST_LITERAL and float(number * 4).is_integer()

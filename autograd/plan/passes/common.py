@@ -26,7 +26,7 @@ def share_common_subexpressions(program: Program) -> Program:
         known[key] = instruction.outputs
         return None
 
-    return rewrite(program, rule)
+    return rewrite(program, rule, changes=False)
 
 
 def _identity(argument: Argument, constants: dict) -> Any:
@@ -41,7 +41,7 @@ def _identity(argument: Argument, constants: dict) -> Any:
 def _frozen(value: Any) -> Any:
     """Return attributes as something hashable; arrays by identity."""
     if isinstance(value, dict):
-        return tuple((k, _frozen(v)) for k, v in sorted(value.items()))
+        return tuple([(k, _frozen(v)) for k, v in sorted(value.items())]) if value else ()
     if isinstance(value, (list, tuple)):
         return (type(value).__name__, *(_frozen(v) for v in value))
     if isinstance(value, slice):

@@ -14,7 +14,7 @@ from .rewriting import Rewriter, rewrite
 
 def fold_constants(program: Program) -> Program:
     """Evaluate instructions whose inputs are known."""
-    return rewrite(program, _fold)
+    return rewrite(program, _fold, changes=False)
 
 
 def _positions(index: Any) -> list[Any]:

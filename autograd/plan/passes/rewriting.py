@@ -26,6 +26,12 @@ class Rewriter:
             argument = self._replacement[argument]
         return argument
 
+    def resolved(self, inputs: tuple[Argument, ...]) -> tuple[Argument, ...]:
+        """Return what the arguments of an instruction of the old program are in the new one."""
+        if self._replacement.keys().isdisjoint(inputs):  # of nearly all
+            return inputs
+        return tuple([self.resolve(argument) for argument in inputs])
+
     def replace(self, old: Value, new: Argument) -> None:
         """Let every later use of `old` read `new`."""
         if old is not new:
@@ -39,7 +45,7 @@ class Rewriter:
 
     def keep(self, instruction: Instruction) -> None:
         """Append an instruction of the old program, its inputs resolved."""
-        inputs = tuple(self.resolve(i) for i in instruction.inputs)
+        inputs = self.resolved(instruction.inputs)
         self.add(Instruction(instruction.op, inputs, instruction.attributes, instruction.outputs))
 
     def emit(self, name: str, *inputs: Argument, dtype: Any = None) -> Value:
@@ -69,20 +75,22 @@ class Rewriter:
 
 
 def rewrite(
-    program: Program, rule: Callable[[Rewriter, Instruction], Sequence[Argument] | None]
+    program: Program,
+    rule: Callable[[Rewriter, Instruction], Sequence[Argument] | None],
+    changes: bool = True,
 ) -> Program:
     """Apply `rule` to each instruction, its inputs resolved.
 
     The rule returns what replaces the outputs, or None to keep the instruction.
+    changes  whether it may change the instruction that it is given: one of its own, then.
     """
     rewriter = Rewriter(program)
     for instruction in program.instructions:
-        current = Instruction(
-            instruction.op,
-            tuple(rewriter.resolve(i) for i in instruction.inputs),
-            instruction.attributes,
-            instruction.outputs,
-        )
+        inputs, current = rewriter.resolved(instruction.inputs), instruction
+        if changes or inputs is not instruction.inputs:
+            current = Instruction(
+                instruction.op, inputs, instruction.attributes, instruction.outputs
+            )
         replaced = rule(rewriter, current)
         if replaced is None:
             rewriter.add(current)

@@ -115,6 +115,7 @@ CASES = {
     "maximum": lambda x, t: T.maximum(x * t, x * x * x),
     "minimum": lambda x, t: T.minimum(x * t, T.tensor(1.0, dtype=T.float64)),
     "clamp": lambda x, t: T.clamp(x * t, 0.5, 1.2),
+    "hardtanh": lambda x, t: F.hardtanh(x * t, 0.5, 1.2),
     "where": lambda x, t: T.where(x > t, x * t, x * x) + T.where(x > t, 2.0, t * t),
     "nan_to_num": lambda x, t: T.nan_to_num((x * t) ** 3, nan=1.0),
     "atan2": lambda x, t: T.atan2(x * x, t),

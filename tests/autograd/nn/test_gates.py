@@ -79,6 +79,39 @@ def test_slopes_at_the_edges_are_those_of_the_flat_side(function, slopes):
     np.testing.assert_allclose(found.numpy(), slopes, rtol=1e-6)
 
 
+LINES = {
+    "relu": F.relu, "relu6": F.relu6, "hardtanh": F.hardtanh, "leaky_relu": F.leaky_relu,
+    "threshold": lambda x: F.threshold(x, 0.1, 2.0), "hardshrink": F.hardshrink,
+    "softshrink": F.softshrink, "hardsigmoid": F.hardsigmoid, "rrelu": F.rrelu,
+    "prelu": lambda x: F.prelu(x, T.tensor(0.2)),
+    "abs": T.abs, "l1_loss": lambda x: F.l1_loss(x, T.zeros(3), reduction="sum"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("dtype", [T.float32, T.float64])
+def test_second_derivatives_of_straight_pieces_are_zeros_that_can_be_asked_for(name, dtype):
+    x = T.tensor([-1.3, 0.25, 7.0], dtype=dtype, requires_grad=True)
+    found = LINES[name](x.float() if name in ("prelu", "l1_loss") else x)
+    (slope,) = T.grad(found.sum(), x, create_graph=True)
+    (second,) = T.grad((3 * slope).sum(), x)
+    assert second.dtype == dtype and second.tolist() == [0.0, 0.0, 0.0]
+    sums = T.func.hessian(lambda x: LINES[name](x).sum())(x.detach().float())
+    np.testing.assert_array_equal(sums.numpy(), np.zeros((3, 3)))
+
+
+def test_a_penalty_of_slopes_gives_zeros_to_the_biases_that_move_kinks():
+    first, last = nn.Linear(2, 3), nn.Linear(3, 1)
+    x = T.randn(5, 2, requires_grad=True)
+    (slope,) = T.grad(last(F.relu(first(x))).sum(), x, create_graph=True)
+    (slope**2).sum().backward()
+    assert not first.bias.grad.any() and first.weight.grad.any()
+
+
+def test_hardswish_at_minus_infinity_is_zero_times_that():
+    assert F.hardswish(T.tensor([-np.inf, np.inf])).isnan().tolist() == [True, False]
+
+
 def test_no_number_stays_none():
     nan = T.tensor([float("nan")])
     for function in (F.hardsigmoid, F.hardswish, F.hardshrink, F.softshrink):

@@ -1672,3 +1672,64 @@ def test_what_no_points_at_all_give():
                 (found, expected)
             ]  # fmt: skip
             assert all(one.tolist() == other.tolist() for one, other in pairs)
+
+
+# ---- numbers, texts and addresses of tensors
+
+
+def test_numbers_of_tensors_from_around_are_read_anew_when_these_are_written_to():
+    times, weight = T.tensor(3), T.tensor([2.0])
+
+    def power(x):
+        for _ in range(int(times)):
+            x = x * float(weight.sum()) + T.tensor(0.5).item()
+        return x.sum() if (weight > 1).all() else -x.sum()
+
+    compiled, x = T.compile(power), T.tensor([1.0, 3.0], requires_grad=True)
+    changes = [
+        lambda: None, lambda: weight.fill_(0.5), lambda: times.fill_(2),
+        lambda: weight.data.fill_(4.0), lambda: weight.numpy().fill(-1.5),
+    ]  # fmt: skip
+    for change in changes:
+        change()
+        close([compiled(x).item()], [power(x).item()])
+        close(T.grad(compiled(x), x), T.grad(power(x), x))
+
+
+@pytest.mark.parametrize("read", [lambda p: p, lambda p: p.detach(), lambda p: 2 * p.data])
+def test_numbers_of_parameters_are_refused(read):
+    p = T.tensor(2.0, requires_grad=True)
+    with pytest.raises(T.TraceError, match=r"item\(\) of a Tensor inside a recorded step"):
+        T.compile(lambda x: x.sum() * float(read(p)))(T.ones(3))
+
+
+def test_the_text_of_what_is_recorded_has_no_values():
+    told, p, fixed = [], T.tensor(2.0, requires_grad=True), T.tensor(3.0)
+
+    def loss(x):
+        told.append((repr(2 * x), f"{x.sum()}", str(p), f"{fixed} {fixed:.2f}", str(fixed)))
+        return (x * p).sum()
+
+    T.compile(loss)(T.ones(2))
+    for twice, total, parameter, *plain in told:
+        for text, shape in ((twice, "[2]"), (total, "[]"), (parameter, "[]")):
+            assert text.startswith("tensor(<recorded: no values") and f"shape={shape}" in text
+        assert plain == ["3.0 3.00", "tensor(3.)"]
+    with pytest.raises(T.TraceError, match="item"):
+        T.compile(lambda x: x.sum() * float(f"{x.sum():.3f}"))(T.ones(2))
+
+
+def test_addresses_are_refused():
+    with pytest.raises(T.TraceError, match=r"data_ptr\(\) of a Tensor"):
+        T.compile(lambda x: x.sum() * (x.data_ptr() % 64))(T.ones(2))
+
+
+@pytest.mark.parametrize("read", [lambda w: w, lambda w: float(w)])
+def test_a_gradient_at_other_numbers_of_what_is_frozen_is_refused(read):
+    w, x = T.tensor(5.0), T.tensor([1.0, 2.0], requires_grad=True)
+    compiled = T.compile(lambda x: x * read(w))
+    y = compiled(x)
+    w.fill_(7.0)
+    with pytest.raises(RuntimeError, match="was written to.*after it was called"):
+        y.sum().backward()
+    close(T.grad(compiled(x).sum(), x), [T.full((2,), 7.0)])
