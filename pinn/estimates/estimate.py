@@ -254,10 +254,10 @@ class _Estimation:
         self._weights = self._row_weights(linear.residuals(self._extension.theta))
         linear.set_weights({}, self._weights)
         problem = Linearised(linear, self._columns, self._extension.own.values())
-        if not problem.is_finite:
-            return dataclasses.replace(plain, doubts=("the slopes of the residual overflow",))
         if not problem.rows.any():
             return dataclasses.replace(plain, doubts=("the residual vanishes everywhere",))
+        if not problem.is_finite:
+            return dataclasses.replace(plain, doubts=("the slopes of the residual overflow",))
         corrected = Corrected(self._extension)
         self._nonlinear = self._objective(corrected.parameters, self._fitted)
         self._nonlinear.set_weights({}, self._weights)

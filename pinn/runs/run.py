@@ -74,8 +74,9 @@ class Run:
         """Open a run that is there; FileNotFoundError when the directory holds none."""
         run = cls(directory)
         if not run.config_path.is_file():
+            there = "no config.yaml in it" if run.directory.is_dir() else "no such directory"
             raise FileNotFoundError(
-                f"{directory}: expected a run directory, but there is no config.yaml in it; "
+                f"{directory}: expected a run directory, but there is {there}; "
                 "give the directory that a training run wrote"
             )
         return run

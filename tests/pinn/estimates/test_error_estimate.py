@@ -516,6 +516,17 @@ def test_where_there_is_no_estimate_that_is_said():
         solution.plot_error()
 
 
+def test_a_solution_of_which_no_residual_is_left_is_told_as_such():
+    """Zero solves it to the last bit, and slopes of nothing are no overflow."""
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": "u_xx + 60*(u - u**3)"}, [pinn.Dirichlet("u", 0)]
+    )
+    few = pinn.Sampling(interior=40)
+    with pytest.warns(pinn.ProblemWarning):
+        solution = pinn.solve(problem, pinn.RandomFeatures(10), few, error_bars=False)
+    assert solution.error_estimate().doubts == ("the residual vanishes everywhere",)
+
+
 def test_places_are_given_by_name(solved):
     with pytest.raises(TypeError, match="x is missing.*'y' is no coordinate"):
         solved.error_estimate().evaluate(y=0.5)

@@ -43,6 +43,8 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path):
 def test_opening_what_is_no_run_says_so(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"expected a run directory.*config\.yaml"):
         Run.open(tmp_path)
+    with pytest.raises(FileNotFoundError, match="there is no such directory"):
+        Run.open(tmp_path / "nothing")
 
 
 def test_summary_comes_back_and_damage_is_named(run):
