@@ -41,9 +41,9 @@ def jumps(problem: Problem) -> Iterator[str]:
             yield (
                 f"{abridge(text)} is taken across a jump, at {place}: what the derivative has "
                 "there beyond its two sides is left out, so that nothing keeps what is "
-                "differentiated continuous; take the flux as an unknown of its own (q - k*u_x "
-                "and q_x), or an unknown and an equation for each side (on: a region) with an "
-                "interface between"
+                "differentiated continuous; take an unknown and an equation for each side (on: a "
+                "region) with an interface between, the most exact, or the flux as an unknown of "
+                "its own (q - k*u_x and q_x)"
             )
 
 
