@@ -60,6 +60,9 @@ class Scope:
     _resolved: dict[str | Expression, Expression | Vector] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _equations: dict[str, Expression] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     # Every condition asks for the same few variants.
     _variants: dict[Any, Scope] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -184,7 +187,9 @@ class Scope:
 
     def equation(self, text: str) -> Expression:
         """Return the resolved tree that an equation makes zero; errors are as of `resolve`."""
-        return self.resolve(expressions.parse_equation(text, self.tables))
+        if text not in self._equations:
+            self._equations[text] = expressions.parse_equation(text, self.tables)
+        return self.resolve(self._equations[text])
 
     def note_derivative(self, operator: Call, operand: Expression, coordinate: str) -> None:
         """Note in `crossed` that a derivative is taken, where its operand may jump."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
 
 from pinn.expressions import Expression
 from pinn.geometry import Shape
@@ -119,6 +118,8 @@ def _of_part(part: Narrow, domain: Shape) -> Iterator[Spot]:
 
 def _places(part: Narrow, domain: Shape) -> Iterator[np.ndarray]:
     """Yield the points of each place of a part, all in one place or far from each other."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+
     low, high = _bounds(domain)
     groups = fcluster(linkage((part.points - low) / (high - low)), _APART, "distance")
     for group in range(1, 1 + groups.max()):

@@ -82,8 +82,12 @@ def test_an_unknown_costs_the_same_among_few_and_among_many(kind, plan, calls_ma
 
 def test_a_text_is_parsed_and_resolved_once(monkeypatch):
     parsed = []
-    parse = pinn.expressions.parse
-    monkeypatch.setattr("pinn.expressions.parse", lambda text: parsed.append(text) or parse(text))
+    for name in ("parse", "parse_equation"):
+        parse = getattr(pinn.expressions, name)
+        monkeypatch.setattr(
+            f"pinn.expressions.{name}",
+            lambda text, tables=(), parse=parse: parsed.append(text) or parse(text, tables),
+        )
     scope = Scope(("u",), ("x", "t"), ("x",), {})
     trees = {id(scope.resolve("u_t - u_xx")) for _ in range(3)}
     assert len(trees) == 1 and parsed == ["u_t - u_xx"]
