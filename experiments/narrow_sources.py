@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import math
 import sys
-import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,10 +18,9 @@ from typing import Any
 import numpy as np
 
 import pinn
-from experiments.bench.report import number, table
+from experiments.by_default import cells, estimated, page, solved
 from experiments.command_line import parser
 from experiments.one_by_one import measure_all
-from experiments.resumable import machine_line
 
 _LINE = pinn.Interval("x", 0, 1)
 _SQUARE = _LINE * pinn.Interval("y", 0, 1)
@@ -163,47 +160,20 @@ ROWS = {
 
 def measure(row: Row, seed: int) -> dict[str, Any]:
     """Solve one row; returns its figures."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        began = time.perf_counter()
-        solution = pinn.solve(row.problem(), seed=seed, seconds=row.seconds)
-        seconds = time.perf_counter() - began
+    solution, figures = solved(row.problem(), row.seconds, seed)
     found, right = solution.evaluate(**row.places())["u"], row.exact(row.w)
-    estimate = solution.report.error_estimate
-    return {
-        "width": row.w,
-        "limit": row.seconds,
-        "error": float(np.linalg.norm(found.reshape(right.shape) - right) / np.linalg.norm(right)),
-        "estimate": float(estimate.relative_l2.get("u", np.nan)),
-        "trusted": estimate.trusted,
-        "seconds": seconds,
-        "decisions": [str(one) for one in solution.report.decisions],
-        "warnings": [str(warning.message) for warning in caught],
-    }
+    error = np.linalg.norm(found.reshape(right.shape) - right) / np.linalg.norm(right)
+    estimate = estimated(solution.report.error_estimate.relative_l2)
+    return {"width": row.w, "error": float(error), "estimate": estimate, **figures}
 
 
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the results as a page."""
-    commands = sorted({row["measured"]["command"] for row in rows})
-    header = ["problem", "relative L2 error", "estimated", "believed", "limit, s", "seconds in all"]
-    return "\n\n".join([
-        "# Narrow sources, with the defaults",
-        "\n".join(f"`{command}`" for command in commands),
-        "\n".join(sorted({machine_line(row) for row in rows})),
-        "Nothing is given to `pinn.solve` but the problem and the limit in time. Sources are "
-        "Gaussians of width w in a unit line, square or cube with u = 0 on the walls, and errors "
-        "those on an even grid, against a series.",
-        table(header, [_line(row) for row in rows]),
-        *(f"{row['name']}: {text}" for row in rows for text in row["warnings"]),
-    ]) + "\n"  # fmt: skip
-
-
-def _line(row: Mapping[str, Any]) -> list[str]:
-    return [
-        row["name"], *(number(row[key], 2) for key in ("error", "estimate")),
-        "yes" if row["trusted"] else "no",
-        *(number(row[key], 3) for key in ("limit", "seconds")),
-    ]  # fmt: skip
+    told = (
+        "Sources are Gaussians of width w in a unit line, square or cube with u = 0 on the walls, "
+        "and errors those on an even grid, against a series."
+    )
+    return page("Narrow sources, with the defaults", "relative L2 error", told, rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -212,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--seed", type=int, default=0)
     options = made.parse_args(arguments)
     return measure_all(
-        options, "narrow_sources", ROWS, lambda row: measure(row, options.seed), markdown, _line,
+        options, "narrow_sources", ROWS, lambda row: measure(row, options.seed), markdown, cells,
         f"python -m experiments.narrow_sources --seed {options.seed}",
     )  # fmt: skip
 

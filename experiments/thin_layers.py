@@ -10,8 +10,6 @@ closer in the layers. After every row the results are written.
 from __future__ import annotations
 
 import sys
-import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,10 +17,9 @@ from typing import Any
 import numpy as np
 
 import pinn
-from experiments.bench.report import number, table
+from experiments.by_default import cells, estimated, page, solved
 from experiments.command_line import parser
 from experiments.one_by_one import measure_all
-from experiments.resumable import machine_line
 
 # Along a coordinate: even places, and as many up to so many widths from each wall.
 _PLACES, _WIDTHS = 101, 30.0
@@ -126,49 +123,22 @@ ROWS = {
 
 def measure(row: Row, seed: int) -> dict[str, Any]:
     """Solve one row; returns its figures."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        began = time.perf_counter()
-        solution = pinn.solve(row.problem(), seed=seed, seconds=row.seconds)
-        seconds = time.perf_counter() - began
+    solution, figures = solved(row.problem(), row.seconds, seed)
     places = row.places()
     found = solution.evaluate(**dict(zip(row.domain.coordinates, places, strict=True)))["u"]
-    estimate = solution.report.error_estimate
-    return {
-        "width": row.width,
-        "limit": row.seconds,
-        "error": float(np.abs(found.ravel() - row.exact(*places)).max()),
-        "estimate": float(estimate.maximum.get("u", np.nan)),
-        "trusted": estimate.trusted,
-        "seconds": seconds,
-        "decisions": [str(one) for one in solution.report.decisions],
-        "warnings": [str(warning.message) for warning in caught],
-    }
+    error = np.abs(found.ravel() - row.exact(*places)).max()
+    estimate = estimated(solution.report.error_estimate.maximum)
+    return {"width": row.width, "error": float(error), "estimate": estimate, **figures}
 
 
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the results as a page."""
-    commands = sorted({row["measured"]["command"] for row in rows})
-    header = ["problem", "largest error", "estimated", "believed", "limit, s", "seconds in all"]
-    return "\n\n".join([
-        "# Thin layers along walls, with the defaults",
-        "\n".join(f"`{command}`" for command in commands),
-        "\n".join(sorted({machine_line(row) for row in rows})),
-        "Nothing is given to `pinn.solve` but the problem and the limit in time. Along a line "
-        f"`{_FLOW}` and `{_REACTION}`; in the square the solution is the product of two of these. "
-        "u is about one, and errors are the largest at places of which most lie in the layers, "
-        "against the formula.",
-        table(header, [_line(row) for row in rows]),
-        *(f"{row['name']}: {text}" for row in rows for text in row["warnings"]),
-    ]) + "\n"  # fmt: skip
-
-
-def _line(row: Mapping[str, Any]) -> list[str]:
-    return [
-        row["name"], *(number(row[key], 2) for key in ("error", "estimate")),
-        "yes" if row["trusted"] else "no",
-        *(number(row[key], 3) for key in ("limit", "seconds")),
-    ]  # fmt: skip
+    told = (
+        f"Along a line `{_FLOW}` and `{_REACTION}`; in the square the solution is the product of "
+        "two of these. u is about one, and errors are the largest at places of which most lie in "
+        "the layers, against the formula."
+    )
+    return page("Thin layers along walls, with the defaults", "largest error", told, rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -177,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--seed", type=int, default=0)
     options = made.parse_args(arguments)
     return measure_all(
-        options, "thin_layers", ROWS, lambda row: measure(row, options.seed), markdown, _line,
+        options, "thin_layers", ROWS, lambda row: measure(row, options.seed), markdown, cells,
         f"python -m experiments.thin_layers --seed {options.seed}",
     )  # fmt: skip
 

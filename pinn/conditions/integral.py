@@ -35,7 +35,7 @@ class Integral(Condition):
 
     Nodes in boxes, on faces and, in up to three coordinates, along lines through other shapes are
     Gauss-Legendre's, `nodes` along each coordinate: exact to rounding for smooth functions, to some
-    1e-5 where a shape has slanted sides or its boundaries cross in space. In more coordinates, and
+    1e-5 where a shape has slanted sides or boundaries that cross. In more coordinates, and
     on parts of boundaries that others cut off, they are `nodes`^d even points of a box, of which
     those inside count, with an error of about 1 in their number.
     """

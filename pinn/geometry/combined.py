@@ -98,6 +98,14 @@ class _Combined(Shape):
 
     # Points.
 
+    @property
+    def members(self) -> tuple[Shape, ...]:
+        return tuple(member for shape in self.shapes for member in shape.members)
+
+    @property
+    def corners(self) -> np.ndarray:
+        return np.concatenate([shape.corners for shape in self.shapes])
+
     def from_unit(self, unit: np.ndarray) -> np.ndarray:
         points = self._within().from_unit(unit)
         points[~self.contains(points)] = np.nan

@@ -69,6 +69,10 @@ class _Image(Shape):
     def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
         return self.shape.contains(self._back(points), tolerance)
 
+    @property
+    def corners(self) -> np.ndarray:
+        return np.concatenate([super().corners, self._there(self.shape.corners)])
+
     def from_unit(self, unit: np.ndarray) -> np.ndarray:
         return self._there(self.shape.from_unit(unit))
 

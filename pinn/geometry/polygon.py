@@ -81,6 +81,10 @@ class _Polygonal(Shape):
         return Part(label, measure=facets.measure, owner=self._label)
 
     @property
+    def corners(self) -> np.ndarray:
+        return self.vertices
+
+    @property
     def bounds(self) -> Mapping[str, tuple[float, float]]:
         low, high = self.vertices.min(axis=0).tolist(), self.vertices.max(axis=0).tolist()
         return dict(zip(self.names, zip(low, high, strict=True), strict=True))

@@ -18,6 +18,7 @@ tolerance tells its open inside from its boundary. A part of which nothing is le
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -111,6 +112,16 @@ class Shape(ABC):
     def factors(self) -> tuple[Shape, ...]:
         """The shapes that this one is the product of: itself, unless it is a product."""
         return (self,)
+
+    @property
+    def members(self) -> tuple[Shape, ...]:
+        """The shapes that unions, intersections and differences put it together from."""
+        return (self,)
+
+    @property
+    def corners(self) -> np.ndarray:
+        """The corners of its members, (n, d), and those of boxes around round ones."""
+        return np.array(list(itertools.product(*self.bounds.values())))
 
     @property
     def measure(self) -> float:

@@ -8,9 +8,9 @@ sines of angles whose nodes are Gauss-Legendre's, for which that is smooth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,8 +36,8 @@ def by_lines(shape: Shape, each: int) -> tuple[np.ndarray, np.ndarray]:
 
     each: nodes along a coordinate, where a line is inside in one stretch; more pieces share them.
     The weights sum up to the measure. Smooth functions are integrated to about rounding over disks,
-    balls, ellipses, and what these and boxes leave of each other, and to some 1e-5 over what has
-    corners that lie in no line along a coordinate.
+    balls, ellipses and boxes with such holes, and to some 1e-5 where boundaries cross, and over
+    what has corners that lie in no line along a coordinate.
     """
     found, _ = _nodes(shape, (), each, np.empty(0))
     points, weights = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
@@ -57,7 +57,7 @@ def _nodes(
     """
     k, d = len(at), len(shape.coordinates)
     low, high = shape.bounds[shape.coordinates[k]]
-    edges = np.array([corner[k] for corner in _corners(shape)] if k < d - 1 else [])
+    edges = shape.corners[:, k] if k < d - 1 else np.empty(0)
     edges = edges[(edges > low) & (edges < high)]
     next_to = _NEXT_TO * (high - low) if k < d - 1 else 0.0
     pieces = _pieces(_kinds(shape, at), np.array([low, *edges, high]), beside, next_to)
@@ -95,7 +95,7 @@ def _kinds(shape: Shape, at: tuple[float, ...]) -> Callable[[np.ndarray], np.nda
     looks = _LOOKS if len(behind) < 2 else _LOOKS_IN_A_PLANE
     axes = [np.linspace(*shape.bounds[name], looks) for name in behind]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1) if axes else np.empty((0,))
-    members = list(_members(shape)) if len(behind) == 1 else []
+    members = shape.members if len(behind) == 1 else ()
 
     def kinds(places: np.ndarray) -> np.ndarray:
         points = np.empty((len(places), *grid.shape[:-1], len(names)))
@@ -121,14 +121,6 @@ def _kinds(shape: Shape, at: tuple[float, ...]) -> Callable[[np.ndarray], np.nda
         return np.where(inside.any(axis=1), numbers.sum(axis=1) | np.uint64(1), np.uint64(0))
 
     return kinds
-
-
-def _members(shape: Shape) -> Iterator[Shape]:
-    """Yield the shapes that a shape is made of."""
-    for one in getattr(shape, "shapes", ()):
-        yield from _members(one)
-    if not hasattr(shape, "shapes"):
-        yield shape
 
 
 def _pieces(
@@ -160,16 +152,3 @@ def _pieces(
         (float(a), float(b)) for (a, b), one in zip(pairwise(cuts), within, strict=True)
         if one and b - a > _NOTHING * (high - low)
     ]  # fmt: skip
-
-
-def _corners(shape: Shape) -> Iterator[np.ndarray]:
-    """Yield corners of the shapes that a shape is made of, and of boxes around round ones."""
-    if hasattr(shape, "vertices"):
-        yield from shape.vertices
-    elif hasattr(shape, "shapes"):
-        for one in shape.shapes:
-            yield from _corners(one)
-    else:
-        yield from map(np.array, product(*shape.bounds.values()))
-        if hasattr(shape, "shape"):
-            yield from shape._there(np.array(list(_corners(shape.shape))))

@@ -63,6 +63,11 @@ def test_what_even_points_cannot_see_is_told_and_left_alone():
     assert told(plate(w=3e-4))[1] == ()
 
 
+def test_the_narrowest_spot_gives_as_many_points_as_adaptive_draws_ask_for():
+    experiment, (_,) = told(plate(w=0.0024), sampling=pinn.Sampling(interior=20_000))
+    assert len(experiment.collocation.draw()["p"]) == 20_000
+
+
 def test_a_bar_heated_at_a_point_is_solved_to_rounding():
     """-u'' = a narrow Gaussian: its integral twice, of error functions."""
     problem = pinn.Problem(
