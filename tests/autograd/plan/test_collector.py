@@ -66,10 +66,3 @@ def test_a_recording_is_not_looked_through_over_and_over():
         gc.callbacks.remove(noted)
     assert looks.count("start") < 30  # Python by itself 258 times
     np.testing.assert_allclose(value.item(), steps(x).item(), rtol=1e-6)
-
-
-def test_loops_that_differ_in_the_sign_of_a_zero_are_two():
-    x = T.linspace(1.0, 2.0, 70, dtype=T.float64)
-    compiled = T.compile(lambda x, z: ((x * z) * x).reciprocal())
-    for z in (0.0, -0.0):
-        np.testing.assert_array_equal(compiled(x, z).numpy(), np.copysign(np.inf, z))

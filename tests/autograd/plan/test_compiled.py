@@ -1733,3 +1733,10 @@ def test_a_gradient_at_other_numbers_of_what_is_frozen_is_refused(read):
     with pytest.raises(RuntimeError, match="was written to.*after it was called"):
         y.sum().backward()
     close(T.grad(compiled(x).sum(), x), [T.full((2,), 7.0)])
+
+
+def test_loops_that_differ_in_the_sign_of_a_zero_are_two():
+    x = T.linspace(1.0, 2.0, 70, dtype=T.float64)
+    compiled = T.compile(lambda x, z: ((x * z) * x).reciprocal())
+    for z in (0.0, -0.0):
+        np.testing.assert_array_equal(compiled(x, z).numpy(), np.copysign(np.inf, z))
