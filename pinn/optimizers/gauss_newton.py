@@ -19,6 +19,7 @@ from pinn.optimizers.least_squares.jacobian_checks import (
     doubt_precision,
 )
 from pinn.optimizers.least_squares.reduced import reduced, reduced_bytes, reduced_flops
+from pinn.optimizers.least_squares.span import reduced_by_few
 from pinn.optimizers.least_squares.workspace import place_of
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
 from pinn.schema import Count, Fraction, NonNegative, Positive, declared
@@ -86,14 +87,14 @@ class GaussNewton(Stage):
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
     def state_bytes(self, layout: Layout) -> int:
-        """Return the bytes of two numbers."""
-        return 16
+        """Return the bytes of two numbers and a truth value."""
+        return 17
 
     def slower(
         self, number: int, state: Mapping[str, np.ndarray], tries: int
     ) -> Mapping[str, np.ndarray]:
         """Return a state whose longest step is a tenth of that of the try before."""
-        return {"number": np.array(number), "reach": np.array(0.1**tries)}
+        return {**state, "number": np.array(number), "reach": np.array(0.1**tries)}
 
     def run(
         self,
@@ -101,29 +102,42 @@ class GaussNewton(Stage):
         theta: np.ndarray,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Generator[Step, None, StageEnd]:
-        number, reach = 0, 1.0
+        number, reach, by_few = 0, 1.0, True
         if state:
             number, reach = int(state["number"]), float(state["reach"])
+            by_few = bool(state.get("by_few", True))
         loss = function.value(theta)
         while number < self.steps:
-            found = self._found(function, theta, loss, number, reach)
+            linear, by_few = self._reduced(function, theta, by_few)
+            found = self._found(function, linear, theta, loss, number, reach)
+            del linear  # before there is the next
             if isinstance(found, StageEnd):
                 return found
             number += 1
             theta, loss = found
             yield Step(number, theta, loss, state={
-                "number": np.array(number), "reach": np.array(reach),
+                "number": np.array(number), "reach": np.array(reach), "by_few": np.array(by_few),
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
-    def _found(
-        self, function: LeastSquares, theta: np.ndarray, loss: float, number: int, reach: float
-    ) -> tuple[np.ndarray, float] | StageEnd:
-        """Return where the next step leads and the loss there, or why there is none.
+    def _reduced(
+        self, function: LeastSquares, theta: np.ndarray, by_few: bool
+    ) -> tuple[Reduced, bool]:
+        """Return the Jacobian at theta, reduced, and whether few columns did."""
+        if by_few:
+            return reduced_by_few(function, theta, self.cutoff)
+        return reduced(function, theta), False
 
-        A method of its own: what is made of one Jacobian goes before there is the next.
-        """
-        linear = reduced(function, theta)
+    def _found(
+        self,
+        function: LeastSquares,
+        linear: Reduced,
+        theta: np.ndarray,
+        loss: float,
+        number: int,
+        reach: float,
+    ) -> tuple[np.ndarray, float] | StageEnd:
+        """Return where the next step leads and the loss there, or why there is none."""
         end = converged(theta, number, linear.gradient, self.gradient_tolerance)
         if end is not None:
             return end

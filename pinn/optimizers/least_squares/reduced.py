@@ -17,7 +17,7 @@ from pinn.optimizers.solver import LeastSquares
 # Columns that LAPACK reduces at a time, by reflections that it then applies as matrix products.
 _PANEL = 64
 # Rows that a Jacobian comes by.
-_CHUNK = 1024
+CHUNK = 1024
 # Rows of a block at least, and for each column: to make one triangle of two takes half as long as a
 # square block, and ranks do not share it.
 _BLOCK, _TALL = 1024, 1.5
@@ -41,8 +41,15 @@ def reduced(function: LeastSquares, theta: np.ndarray) -> Reduced:
         return DeviceAlgebra(workspace).reduced(*function.jacobian(theta, memory))
     if function.rows < function.size:
         return _Wide(*function.jacobian(theta))
-    chunks, shape = function.jacobian_chunks(theta, _CHUNK), (function.rows, function.size)
-    return _Tall(chunks, *shape, keep=False, ranks=function.ranks)
+    chunks = function.jacobian_chunks(theta, CHUNK)
+    return reduced_of(chunks, function.rows, function.size, function.ranks)
+
+
+def reduced_of(
+    chunks: Iterator[tuple[np.ndarray, np.ndarray]], rows: int, size: int, ranks: Ranks
+) -> Reduced:
+    """Reduce a Jacobian of at least as many rows as numbers that comes with its rows by chunks."""
+    return _Tall(chunks, rows, size, keep=False, ranks=ranks)
 
 
 def triangle_of(rows: np.ndarray, jacobian: np.ndarray, ranks: Ranks = ALONE) -> Reduced:
@@ -72,7 +79,7 @@ def reduced_bytes(function: LeastSquares) -> int:
     ranks = function.ranks.size
     # of several ranks each holds its blocks until all are there, one alone holds none but the last
     held = -(-blocks // ranks) if ranks > 1 else 1
-    square, chunk = size * size, min(_CHUNK, rows) * size
+    square, chunk = size * size, min(CHUNK, rows) * size
     # Beside the blocks and the triangle so far there are, while a block is filled, the chunk that
     # came and the next one; when it is reduced, the last chunk and the triangle that it gives, with
     # a byte for each number to tell where it is one. A damping then takes no more than a block.

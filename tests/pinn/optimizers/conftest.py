@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from autograd.ranks import ALONE
+from pinn.objective import Layout
 from pinn.optimizers import Diverged
 
 
@@ -26,6 +27,7 @@ class Rows:
     def __init__(self, rows, jacobian, size):
         self._rows, self._jacobian = rows, jacobian
         self.size, self.calls = size, {}
+        self.layout = Layout.of_vector(size)
 
     @property
     def rows(self):
