@@ -38,6 +38,9 @@ from pinn.problem.problem import Problem
 from pinn.residuals import Residual
 from pinn.sampling import Points
 
+# By so many rows of a block, and a second difference of no more than this share, rows are linear.
+_SOME_ROWS, _LINEAR = 256, 1e-11
+
 MOST_STEPS_AHEAD = 100
 """Steps that a solver takes on a device, at most, before it tells of them."""
 
@@ -381,6 +384,23 @@ class Objective:
 
     # ---- least squares
 
+    @property
+    def is_linear(self) -> bool:
+        """Whether the rows are linear in theta, as far as some rows of each block tell.
+
+        Their second difference vanishes then along a random line.
+        """
+        along = np.random.default_rng(0).standard_normal(self.size)
+        works = [self._work("residuals", _some_of(placed)) for placed in self._placed]
+        none, once, twice = (
+            [rows for found in each for rows in found]
+            for each in self._at_each([0.0 * along, along, 2.0 * along], works)
+        )
+        return all(
+            np.abs(c - 2 * b + a).max(initial=0.0) <= _LINEAR * np.abs(c - a).max(initial=0.0)
+            for a, b, c in zip(none, once, twice, strict=True)
+        )
+
     def weighted_rows(self, theta: np.ndarray) -> np.ndarray:
         """Return the weighted residual vector, (rows,) float64: loss = |rows|^2."""
         (found,) = self.rows_at([theta])
@@ -675,6 +695,13 @@ def _row_weights(placed: Placed) -> list[Any]:
 def _like(array: Any, numbers: np.ndarray) -> Any:
     """Return numbers of the host in the dtype of an array, and on its device."""
     return put(numbers.astype(array.dtype), device_of(array))
+
+
+def _some_of(placed: Placed) -> Placed:
+    """Return a group at some of its points, spread over all; as it is where these go together."""
+    if placed.group.whole:
+        return placed
+    return placed[:: max(1, len(placed.points) // _SOME_ROWS)]
 
 
 def _by_name(

@@ -18,7 +18,12 @@ from pinn.optimizers.least_squares.jacobian_checks import (
     doubt_few_rows,
     doubt_precision,
 )
-from pinn.optimizers.least_squares.reduced import reduced, reduced_bytes, reduced_flops
+from pinn.optimizers.least_squares.reduced import (
+    may_keep,
+    reduced,
+    reduced_bytes,
+    reduced_flops,
+)
 from pinn.optimizers.least_squares.span import reduced_by_few
 from pinn.optimizers.least_squares.workspace import place_of
 from pinn.optimizers.solver import LeastSquares, Redraws, Stage, StageEnd, Step, StopReason
@@ -55,7 +60,7 @@ class GaussNewton(Stage):
     singular values take. Larger cutoffs, and 1/2, 1/4 ... of each step, are tried by forward
     evaluations where they promise more than was had, and the lowest loss is taken. Twice the cost
     of a step of levenberg_marquardt, which trains networks better; for problems that are linear in
-    the trainable numbers, or nearly so.
+    the trainable numbers, whose Jacobian is reduced once, or nearly so.
     Raises ValueError for a number outside its range.
 
     Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, sections 2.7.1 and 9.2.
@@ -75,7 +80,7 @@ class GaussNewton(Stage):
 
     def working_bytes(self, function: LeastSquares) -> int:
         """Return the bytes of the Jacobian, as far as it is there at once, and of its triangle."""
-        return reduced_bytes(function)
+        return reduced_bytes(function, may_keep(function))
 
     def algebra_flops(self, function: LeastSquares) -> int:
         """Return the operations of the triangle and of what is solved with it."""
@@ -106,10 +111,15 @@ class GaussNewton(Stage):
         if state:
             number, reach = int(state["number"]), float(state["reach"])
             by_few = bool(state.get("by_few", True))
-        loss = function.value(theta)
+        loss, kept = function.value(theta), None
+        keep = self.steps > number + 1 and may_keep(function) and function.is_linear
         while number < self.steps:
-            linear, by_few = self._reduced(function, theta, by_few)
+            if kept is None:
+                linear, by_few = self._reduced(function, theta, by_few, keep)
+            else:
+                linear = kept.again(function.weighted_rows(theta))
             found = self._found(function, linear, theta, loss, number, reach)
+            kept = linear if keep else None
             del linear  # before there is the next
             if isinstance(found, StageEnd):
                 return found
@@ -121,12 +131,12 @@ class GaussNewton(Stage):
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
 
     def _reduced(
-        self, function: LeastSquares, theta: np.ndarray, by_few: bool
+        self, function: LeastSquares, theta: np.ndarray, by_few: bool, keep: bool
     ) -> tuple[Reduced, bool]:
         """Return the Jacobian at theta, reduced, and whether few columns did."""
         if by_few:
-            return reduced_by_few(function, theta, self.cutoff)
-        return reduced(function, theta), False
+            return reduced_by_few(function, theta, self.cutoff, keep)
+        return reduced(function, theta, keep), False
 
     def _found(
         self,

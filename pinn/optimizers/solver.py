@@ -52,6 +52,10 @@ class LeastSquares(Protocol):
         """The precision that rows and derivatives are computed in, before they become float64."""
 
     @property
+    def is_linear(self) -> bool:
+        """Whether the rows are linear in theta, as far as can be told: J is the same everywhere."""
+
+    @property
     def layout(self) -> Layout: ...
 
     @property

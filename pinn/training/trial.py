@@ -93,23 +93,23 @@ def fitted(
     before = apart.weighted(objective.theta)
     clock, seconds, losses, crept = budget.clock, [], [], False
     solver = GaussNewton(steps=STEPS, least_fall=FALLS, halvings=HALVINGS)
-    began = clock()
+    began, recorded = clock(), 0.0
     try:
         with closing(solver.run(function, start)) as run:
             for step in run:
                 theta = step.theta
                 function.forget()
                 losses.append(step.loss)
-                seconds.append(clock() - began)
+                seconds.append(clock() - began - (function.recording - recorded))
                 crept = len(losses) >= 3 and losses[-1] > FALLS * losses[-3]
                 if crept or budget.is_spent(share):
                     break
-                began = clock()
+                began, recorded = clock(), function.recording
     except (Diverged, _TimeIsUp):
         pass  # as far as it came
-    # the first step compiles
+    # the first step alone may reduce a Jacobian, others may be cut short
     return Trial(
-        before, apart.weighted(theta), min(seconds, default=clock() - began),
+        before, apart.weighted(theta), max(seconds, default=clock() - began),
         objective.parameters.named(theta), crept, theta,
     )  # fmt: skip
 

@@ -69,6 +69,11 @@ class Watched:
         return self._objective.dtype
 
     @property
+    def is_linear(self) -> bool:
+        with self._timed("linear"):
+            return self._objective.is_linear
+
+    @property
     def layout(self) -> Layout:
         return self._objective.layout
 

@@ -38,6 +38,10 @@ class Reduced(ABC):
         whose condition is the square.
         """
 
+    @abstractmethod
+    def again(self, b: np.ndarray) -> Reduced:
+        """Return it for other rows, (N,), with the same Jacobian, where that was to be kept."""
+
     @property
     @abstractmethod
     def largest(self) -> float:

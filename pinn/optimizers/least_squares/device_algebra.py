@@ -5,6 +5,7 @@ Vectors of the host go there, and those that are told come back; no matrix does.
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,12 @@ class _Tall(Reduced):
     def damped(self, damping: float, scale: np.ndarray) -> Damped:
         return _TallDamped(self, np.sqrt(damping) * scale)
 
+    def again(self, b: np.ndarray) -> Reduced:
+        other = copy(self)
+        other.head = self.algebra.there(b) @ self.q
+        other.gradient = 2 * put(other.head @ self.r, CPU)
+        return other
+
     @property
     def largest(self) -> float:
         return _largest(self.r, self.algebra)
@@ -159,6 +166,12 @@ class _Wide(Reduced):
             self.q, self.r = self.algebra.factors(jacobian.T)
             self._known, self.scale = scale.copy(), self.algebra.there(scale)
         return _WideDamped(self, damping)
+
+    def again(self, b: np.ndarray) -> Reduced:
+        other = copy(self)
+        other.rows = self.algebra.there(b)
+        other.gradient = 2 * put(other.rows @ self._jacobian, CPU)
+        return other
 
     @property
     def largest(self) -> float:

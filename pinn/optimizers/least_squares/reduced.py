@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ CHUNK = 1024
 # Rows of a block at least, and for each column: to make one triangle of two takes half as long as a
 # square block, and ranks do not share it.
 _BLOCK, _TALL = 1024, 1.5
+# Reflections are kept, for other rows, of no more rows for each column than these.
+_KEPT = 8
 # Steps of the power method: its value is then too small by some per cent at most.
 _POWERS = 10
 
@@ -28,12 +31,12 @@ _Reflected = Sequence[np.ndarray]
 """Reflections, and the factors of LAPACK by which they are applied in panels."""
 
 
-def reduced(function: LeastSquares, theta: np.ndarray) -> Reduced:
-    """Reduce the Jacobian at theta, for the step alone: there is no minimiser for another b.
+def reduced(function: LeastSquares, theta: np.ndarray, keep: bool = False) -> Reduced:
+    """Reduce the Jacobian at theta; keep: for other rows too, where `may_keep` says so.
 
     At least as many rows as numbers: 2 N P^2 operations, and memory for one block of rows besides
-    the triangle. Fewer rows: 2 P N^2 for each scale, and all of J; that
-    is there on a device in any case.
+    the triangle, or for all of them where they are kept. Fewer rows: 2 P N^2 for each scale, and
+    all of J; that is there on a device in any case.
     """
     if place_of(function) != CPU:
         workspace = Workspace.of(function)
@@ -42,14 +45,19 @@ def reduced(function: LeastSquares, theta: np.ndarray) -> Reduced:
     if function.rows < function.size:
         return _Wide(*function.jacobian(theta))
     chunks = function.jacobian_chunks(theta, CHUNK)
-    return reduced_of(chunks, function.rows, function.size, function.ranks)
+    return reduced_of(chunks, function.rows, function.size, keep, function.ranks)
 
 
 def reduced_of(
-    chunks: Iterator[tuple[np.ndarray, np.ndarray]], rows: int, size: int, ranks: Ranks
+    chunks: Iterator[tuple[np.ndarray, np.ndarray]], rows: int, size: int, keep: bool, ranks: Ranks
 ) -> Reduced:
     """Reduce a Jacobian of at least as many rows as numbers that comes with its rows by chunks."""
-    return _Tall(chunks, rows, size, keep=False, ranks=ranks)
+    return _Tall(chunks, rows, size, keep, ranks)
+
+
+def may_keep(function: LeastSquares) -> bool:
+    """Return whether what a Jacobian is reduced by takes little enough memory to be kept."""
+    return function.rows <= _KEPT * function.size or place_of(function) != CPU
 
 
 def triangle_of(rows: np.ndarray, jacobian: np.ndarray, ranks: Ranks = ALONE) -> Reduced:
@@ -65,10 +73,10 @@ def reduced_flops(function: LeastSquares) -> int:
     return 2 * large * small**2 + 2 * small**3
 
 
-def reduced_bytes(function: LeastSquares) -> int:
+def reduced_bytes(function: LeastSquares, keep: bool = False) -> int:
     """Return the bytes of what `reduced` holds, for one damping at a time, at its largest.
 
-    They are of the device where the function computes.
+    They are of the device where the function computes. keep: as there.
     """
     rows, size = function.rows, function.size
     if place_of(function) != CPU:
@@ -78,12 +86,15 @@ def reduced_bytes(function: LeastSquares) -> int:
     blocks, longest = _blocks_of(rows, size)
     ranks = function.ranks.size
     # of several ranks each holds its blocks until all are there, one alone holds none but the last
-    held = -(-blocks // ranks) if ranks > 1 else 1
+    # unless they are kept
+    held = -(-blocks // ranks) if ranks > 1 or keep else 1
     square, chunk = size * size, min(CHUNK, rows) * size
+    # the triangles after the first, by which they were taken in, and the factors of all reflections
+    kept = (blocks - 1) * square + 2 * blocks * min(_PANEL, size) * size if keep else 0
     # Beside the blocks and the triangle so far there are, while a block is filled, the chunk that
     # came and the next one; when it is reduced, the last chunk and the triangle that it gives, with
     # a byte for each number to tell where it is one. A damping then takes no more than a block.
-    return 8 * (held * longest * size + square + chunk + max(square, chunk)) + square
+    return 8 * (held * longest * size + square + chunk + max(square, chunk) + kept) + square
 
 
 def triangle_bytes(rows: int, size: int) -> int:
@@ -204,6 +215,12 @@ class _Tall(Reduced):
     def damped(self, damping: float, scale: np.ndarray) -> Damped:
         return _TallDamped(self, np.sqrt(damping) * scale)
 
+    def again(self, b: np.ndarray) -> Reduced:
+        other = copy(self)
+        other._head = self.head(b)[:, None]
+        other.gradient = 2 * (self._triangle.T @ other._head[:, 0])
+        return other
+
     @property
     def largest(self) -> float:
         return _largest(self._triangle)
@@ -252,6 +269,11 @@ class _Wide(Reduced):
             # L is the transpose of an upper triangle; from its end to its beginning it is one.
             self._triangle = np.asfortranarray(np.triu(self._reflections[:n]).T[::-1, ::-1])
         return _WideDamped(self, damping)
+
+    def again(self, b: np.ndarray) -> Reduced:
+        other = copy(self)
+        other._rows, other.gradient = b, 2 * (self._jacobian.T @ b)
+        return other
 
     @property
     def largest(self) -> float:

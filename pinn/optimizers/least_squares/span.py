@@ -36,7 +36,7 @@ _Chunk = tuple[np.ndarray, np.ndarray]
 
 
 def reduced_by_few(
-    function: LeastSquares, theta: np.ndarray, cutoff: float
+    function: LeastSquares, theta: np.ndarray, cutoff: float, keep: bool = False
 ) -> tuple[Reduced, bool]:
     """Reduce the Jacobian at theta, for one scale of all numbers, by few columns where these do.
 
@@ -45,34 +45,34 @@ def reduced_by_few(
     fewer than n vectors V span these to rounding: a hundred features along a line are combinations
     of some fifty. Then J V has all that J has, for a fraction of the operations of a triangle. V is
     found from random sums of all rows, and what it leaves out is seen at a random vector. cutoff:
-    the share of the largest singular value from which on steps go along a direction. Returned
-    besides: whether few did.
+    the share of the largest singular value from which on steps go along a direction. keep: as for
+    `reduced`. Returned besides: whether few did.
 
     Halko, Martinsson and Tropp, SIAM Review 53 (2011) 217, sections 4.3 and 4.4.
     """
     if place_of(function) != CPU or function.rows < function.size:
-        return reduced(function, theta), False
-    chunks = _Chunks(function, theta)
+        return reduced(function, theta, keep), False
+    chunks = _Chunks(function, theta, keep)
     span = _found(function, chunks.first(), max(_OF_CUTOFF * cutoff, _ROUNDING))
     if span is None:
-        return _tall(function, chunks.again(), function.size), False
+        return _tall(function, chunks.again(), function.size, keep), False
     inside = _Inside(chunks.again(), span)
-    found = _tall(function, iter(inside), span.size)
+    found = _tall(function, iter(inside), span.size, keep)
     if inside.left_out <= max(cutoff, _LEFT_OUT):
         return _Spanned(span, found), True
-    return reduced(function, theta), False
+    return reduced(function, theta, keep), False
 
 
-def _tall(function: LeastSquares, chunks: Iterator[_Chunk], size: int) -> Reduced:
-    return reduced_of(chunks, function.rows, size, function.ranks)
+def _tall(function: LeastSquares, chunks: Iterator[_Chunk], size: int, keep: bool) -> Reduced:
+    return reduced_of(chunks, function.rows, size, keep, function.ranks)
 
 
 class _Chunks:
     """Residuals and the Jacobian by chunks, twice; kept where that takes no more memory."""
 
-    def __init__(self, function: LeastSquares, theta: np.ndarray) -> None:
+    def __init__(self, function: LeastSquares, theta: np.ndarray, keep: bool) -> None:
         self._function, self._theta = function, theta
-        self._keep = 8 * function.rows * function.size <= reduced_bytes(function)
+        self._keep = 8 * function.rows * function.size <= reduced_bytes(function, keep)
         self._computed = self._all()
         self._kept: deque[_Chunk] = deque()
 
@@ -174,6 +174,9 @@ class _Spanned(Reduced):
             raise AssertionError("a scale of each number does not go with a span of few directions")
         inner = self._inner.damped(damping, np.full(self._span.size, scale[0]))
         return _SpannedDamped(self._span, inner)
+
+    def again(self, b: np.ndarray) -> Reduced:
+        return _Spanned(self._span, self._inner.again(b))
 
     @property
     def largest(self) -> float:

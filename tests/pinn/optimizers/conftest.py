@@ -23,6 +23,7 @@ class Rows:
     threads = 2
     ranks = ALONE
     on_device = None
+    is_linear = False
 
     def __init__(self, rows, jacobian, size):
         self._rows, self._jacobian = rows, jacobian

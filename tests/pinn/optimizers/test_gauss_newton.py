@@ -171,3 +171,20 @@ def test_a_device_is_waited_for_once_for_several_trials_which_lead_where_single_
     assert 8 <= searches == before - len(single) - 2 * 2
     assert sum(together) <= len(single) + 3 * searches  # the others were in vain
     assert waits < 0.5 * before and waits / 2 <= 60
+
+
+@pytest.mark.parametrize("linear", [True, False])
+def test_the_jacobian_of_linear_rows_is_reduced_once(dense, linear):
+    rng = np.random.default_rng(0)
+    matrix, b = rng.standard_normal((50, 8)), rng.standard_normal(50)
+    function = dense.Rows(lambda t: matrix @ t - b, lambda t: matrix, 8)
+    function.is_linear = linear
+    with mock.patch.object(gauss_newton, "reduced", wraps=gauss_newton.reduced) as made:
+        with mock.patch.object(
+            gauss_newton, "reduced_by_few", wraps=gauss_newton.reduced_by_few
+        ) as tried:
+            steps, end = dense.follow(GaussNewton(steps=5), function, np.zeros(8))
+    expected = np.linalg.lstsq(matrix, b)[0]
+    np.testing.assert_allclose(end.theta, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+    count = made.call_count + tried.call_count
+    assert count == 1 if linear else count > 1
