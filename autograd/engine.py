@@ -535,9 +535,13 @@ class _Task:
         results = node.run(grads, wanted)
         if node.traceback is not None or modes.state.anomaly:
             _check_anomaly(node, grads, results)
+        buffers = self.buffers
         for edge, wants, gradient in zip(node.edges, wanted, results, strict=True):
             if wants and gradient is not None:
-                self._add(edge, gradient)
+                if edge[0] in buffers or edge[0].outputs != 1:
+                    self._add(edge, gradient)
+                else:
+                    buffers[edge[0]] = [gradient]
         if not self.retain_graph:
             node.release()
 
@@ -605,9 +609,11 @@ def _topological(roots: dict[Node, list]) -> list[Node]:
     stack = list(roots)
     while stack:
         for edge in stack.pop().edges:
-            if edge is not None and edge[0] not in seen:
-                seen.add(edge[0])
-                stack.append(edge[0])
+            if edge is not None:
+                node = edge[0]
+                if node not in seen:
+                    seen.add(node)
+                    stack.append(node)
     return sorted(seen, key=_sequence, reverse=True)
 
 

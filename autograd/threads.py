@@ -156,21 +156,18 @@ def _is_large(x: Any, y: Any) -> bool:
     return rows * x.shape[-1] * y.shape[-1] > _SMALL
 
 
-def _is_tiny(x: Any, y: Any) -> bool:
-    """Return whether BLAS takes one thread for each of the products without being told."""
-    columns = y.shape[-1]
-    with_vector = columns == 1 or x.ndim < 2 or y.ndim < 2 or x.shape[-2] == 1
-    return x.size * columns <= (_TINY_WITH_VECTOR if with_vector else _TINY)
-
-
 def matmul(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
     """Compute `x @ y`; on the host a small product takes one thread."""
+    columns = y.shape[-1]
+    work = x.size * columns
     if x.shape[-1] == 1 and x.ndim == y.ndim == 2:
         return xp.multiply(x, y, out=out)  # a column times a row: BLAS is slower
-    if xp is not np or (x.size * y.shape[-1] > _SMALL and _is_large(x, y)):
+    if xp is not np or (work > _SMALL and _is_large(x, y)):
         return xp.matmul(x, y) if out is None else xp.matmul(x, y, out=out)
-    if _is_tiny(x, y):
-        return np.matmul(x, y, out=out)
+    if work <= _TINY:
+        with_vector = columns == 1 or x.ndim < 2 or y.ndim < 2 or x.shape[-2] == 1
+        if work <= _TINY_WITH_VECTOR or not with_vector:
+            return np.matmul(x, y, out=out)
     libraries = numpy_libraries()
     for library in libraries:
         if library.get() != 1:

@@ -110,6 +110,10 @@ class Op:
               derivative of a function of one variable): their results, and the nodes of these, are
               made once for all backward passes that are recorded.  None may depend on `out` but
               through inputs without a rule, or the graph would refer to itself.
+    vjp_on_host  all rules at once, with the same bits, on numpy arrays of real numbers, for passes
+              that are not recorded: `(g, needed, **kept, **attributes) -> list`, one an input (None
+              where it is not needed), or None for the rules to be asked.  `kept` is what a node
+              saves; the `shared` values alone where there are such.
     broadcasts  inputs are broadcast against each other; their gradients are summed back.
     linear    the operation is linear in all tensor inputs jointly: its forward derivative is
               itself, applied to the tangents.
@@ -141,6 +145,7 @@ class Op:
         vjp: dict[str, Callable] | Callable | None = None,
         *,
         shared: dict[str, Callable] | None = None,
+        vjp_on_host: Callable | None = None,
         dtype: str = "keep",
         broadcasts: bool = False,
         linear: bool = False,
@@ -176,6 +181,7 @@ class Op:
         # what the host runs in place of the forward, with the attributes: numpy's ufunc where the
         # forward is nothing else, which is a frame less; others are installed (plan/lanes/eager.py)
         self.on_host: Callable | None = getattr(forward, "on_host", None)
+        self.vjp_on_host = vjp_on_host
         self.commutative = commutative
         self.code = code
         self.joins = joins
@@ -190,6 +196,7 @@ class Op:
             p.name for p in parameters if p.kind in (_POSITIONAL, _VARIADIC) and p.name != "out"
         )
         self.positions = {name: position for position, name in enumerate(self.inputs)}
+        self.shapes = {f"{name}_shape": position for name, position in self.positions.items()}
         self.attributes = {
             p.name: p.default for p in parameters if p.name not in self.inputs and p.name != "out"
         }
@@ -437,11 +444,9 @@ class OpNode(Node):
             if type(packed) is tuple:
                 return tuple(p.for_rule(self) if type(p) is SavedTensor else p for p in packed)
             return packed
-        if name in op.attributes:
-            return self.attributes[name]
-        if name.endswith("_shapes"):
-            return tuple(self.shapes)
-        return self.shapes[op.positions[name.removesuffix("_shape")]]
+        if name in op.shapes:
+            return self.shapes[op.shapes[name]]
+        return self.attributes[name] if name in op.attributes else tuple(self.shapes)
 
     def _is_as_saved(self) -> bool:
         """Return whether nobody has written to what was saved since."""
@@ -470,6 +475,52 @@ class OpNode(Node):
 
     def run(self, grads: list, needed: Sequence[bool]) -> Sequence:
         op = self.op
+        results = None if op.vjp_on_host is None else self._on_host(grads[0], needed)
+        if results is None:
+            results = self._by_rules(grads, needed)
+        shapes, dtypes = self.shapes, self.input_dtypes
+        for position, grad in enumerate(results):
+            if grad is not None and needed[position]:
+                data = grad._data
+                if data.shape != shapes[position] or data.dtype is not dtypes[position]:
+                    results[position] = op.fit(grad, position, shapes[position], dtypes[position])
+        return results
+
+    def _on_host(self, g: Tensor, needed: Sequence[bool]) -> list | None:
+        """Return what the rules would, without the operations that they are written in.
+
+        None where these may be recorded, and for values that are no numpy arrays of real numbers of
+        one dtype, that hooks have packed, or that somebody has written to.
+        """
+        op, state = self.op, modes.state
+        kept = self.shared if op.shared else self.saved
+        if not kept or state.grad_enabled or state.tracer is not None or type(g) is not Tensor:
+            return None
+        array = g._data
+        if type(array) is not np.ndarray or array.dtype.kind != "f":
+            return None
+        if op.shared and not self._is_as_saved():
+            return None
+        values = {}
+        for name, packed in kept.items():
+            if type(packed) is SavedTensor:
+                if packed.unpack_hook is not None or packed.overwritten:
+                    return None
+                packed = packed.data
+                if type(packed) is not np.ndarray or packed.dtype != array.dtype:
+                    return None
+            values[name] = packed
+        before = quiet.SETTING.set(quiet.QUIET)
+        try:
+            results = op.vjp_on_host(array, needed, **values, **self.attributes)
+        finally:
+            quiet.SETTING.reset(before)
+        if results is None:
+            return None
+        return [x if x is None else g if x is array else made_of(np.asarray(x)) for x in results]
+
+    def _by_rules(self, grads: list, needed: Sequence[bool]) -> list:
+        op = self.op
         if op.outputs == 1:
             g: Any = grads[0]
         else:
@@ -477,7 +528,7 @@ class OpNode(Node):
                 Tensor(devices.zeros(*meta)) if grad is None else grad
                 for grad, meta in zip(grads, self.output_metas, strict=True)
             )
-        values = {"g": g, "needed": needed}
+        values = {"g": g, "needed": needed, **self.attributes}
         shares = op.shared and modes.state.tracer is None and self._is_as_saved()
         if shares and self.shared:
             for name, packed in self.shared.items():
@@ -491,12 +542,6 @@ class OpNode(Node):
                 name: _pack(values[name], values[name]._edge())
                 for name in op.shared if name in values
             }  # fmt: skip
-        shapes, dtypes = self.shapes, self.input_dtypes
-        for position, grad in enumerate(results):
-            if grad is not None and needed[position]:
-                data = grad._data
-                if data.shape != shapes[position] or data.dtype is not dtypes[position]:
-                    results[position] = op.fit(grad, position, shapes[position], dtypes[position])
         return results
 
 

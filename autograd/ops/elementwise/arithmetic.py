@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,10 +115,18 @@ sub_op = _operator(
     taylor="sum",
     code=LoopCode.of("{0} - {1}"),
 )
+
+
+def _factors_on_host(g: Any, needed: Sequence[bool], x: Any = None, y: Any = None) -> list:
+    of_x, of_y = needed
+    return [np.multiply(g, y) if of_x else None, np.multiply(g, x) if of_y else None]
+
+
 mul_op = _operator(
     "mul",
     "multiply",
     {"x": lambda g, y: mul_op(g, conj_of(y)), "y": lambda g, x: mul_op(g, conj_of(x))},
+    vjp_on_host=_factors_on_host,
     commutative=True,
     taylor="product",
     code=LoopCode.of("{0} * {1}"),

@@ -11,9 +11,11 @@ gradients flow; its values are not needed any more, only its place in the graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from ... import devices, dtypes
 from ...tensor import Tensor, as_tensor, method
@@ -86,8 +88,12 @@ def _differentiated(name: str, forward: Callable | str, derivative: Callable, **
     """
     return _function(
         name, forward, lambda g, derivative: mul_op(g, conj_of(derivative)),
-        shared={"derivative": derivative}, **facts,
+        shared={"derivative": derivative}, vjp_on_host=_chained_on_host, **facts,
     )  # fmt: skip
+
+
+def _chained_on_host(g: Any, needed: Sequence[bool], derivative: Any, **attributes: Any) -> list:
+    return [np.multiply(g, derivative), *(None,) * (len(needed) - 1)]
 
 
 def smooth(

@@ -65,7 +65,13 @@ def _matmul_forward(
 ) -> Any:
     x, y = _turned(x, transpose_x), _turned(y, transpose_y)
     if columns and out is None and x.ndim == y.ndim == 2:
-        out = xp.empty((y.shape[1], x.shape[0]), x.dtype).T
+        return _laid_out(xp, x, y, columns)
+    return threads.matmul(xp, x, y, out)
+
+
+def _laid_out(xp: Any, x: Any, y: Any, columns: bool) -> Any:
+    """Return the product of two matrices, laid out by columns or by rows."""
+    out = xp.empty((y.shape[1], x.shape[0]), x.dtype).T if columns else None
     return threads.matmul(xp, x, y, out)
 
 
@@ -75,7 +81,7 @@ def _left_gradient(
     y = conj_of(y)
     if transpose_x:
         return matmul_op(y, g, transpose_x=transpose_y, transpose_y=True, columns=x_columns)
-    return matmul_op(g, y, transpose_y=not transpose_y, columns=x_columns)
+    return matmul_op(g, y, transpose_x=False, transpose_y=not transpose_y, columns=x_columns)
 
 
 def _right_gradient(
@@ -92,7 +98,7 @@ def _right_gradient(
         x, g = _rows(x), _rows(g)
     if transpose_y:
         return matmul_op(g, x, transpose_x=True, transpose_y=transpose_x, columns=y_columns)
-    return matmul_op(x, g, transpose_x=not transpose_x, columns=y_columns)
+    return matmul_op(x, g, transpose_x=not transpose_x, transpose_y=False, columns=y_columns)
 
 
 def _product_flops(inputs: Sequence, outputs: Sequence, attributes: dict) -> int:
@@ -100,10 +106,39 @@ def _product_flops(inputs: Sequence, outputs: Sequence, attributes: dict) -> int
     return 2 * math.prod(outputs[0].shape) * inner
 
 
+def _factors_on_host(
+    g: Any,
+    needed: Sequence[bool],
+    x: Any = None,
+    y: Any = None,
+    x_columns: bool = False,
+    y_columns: bool = False,
+    transpose_x: bool = False,
+    transpose_y: bool = False,
+    columns: bool = False,
+) -> list | None:
+    """Return the gradients of a product of two matrices; None for batches of them."""
+    if g.ndim != 2:
+        return None
+    left = right = None
+    if needed[0]:
+        one, other = g, y if transpose_y else y.T
+        if transpose_x:
+            one, other = other.T, one.T
+        left = _laid_out(np, one, other, x_columns)
+    if needed[1]:
+        one, other = x if transpose_x else x.T, g
+        if transpose_y:
+            one, other = other.T, one.T
+        right = _laid_out(np, one, other, y_columns)
+    return [left, right]
+
+
 matmul_op = Op(
     "matmul",
     _matmul_forward,
     {"x": _left_gradient, "y": _right_gradient},
+    vjp_on_host=_factors_on_host,
     dtype="same",
     broadcasts=True,
     taylor="affine",
@@ -121,6 +156,25 @@ def _linear_forward(xp: Any, x: Any, weight: Any, bias: Any, out: Any = None) ->
     return result
 
 
+def _linear_on_host(
+    g: Any,
+    needed: Sequence[bool],
+    x: Any = None,
+    weight: Any = None,
+    x_columns: bool = False,
+    weight_columns: bool = False,
+) -> list | None:
+    """Return the gradients for a matrix of rows; None for batches of them."""
+    if g.ndim != 2:
+        return None
+    of_x, of_weight, of_bias = needed
+    return [
+        _laid_out(np, g, weight, x_columns) if of_x else None,
+        _laid_out(np, g.T, x, weight_columns) if of_weight else None,
+        g if of_bias else None,
+    ]
+
+
 linear_op = Op(
     "linear",
     _linear_forward,
@@ -131,6 +185,7 @@ linear_op = Op(
         ),
         "bias": lambda g: g,
     },
+    vjp_on_host=_linear_on_host,
     dtype="same",
     broadcasts=True,
     taylor="affine",
