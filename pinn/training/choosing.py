@@ -59,7 +59,7 @@ _LONG = 120.0
 _LONG_POINTS = 8000
 
 # In a window of time each unknown has so many features, of this kind: little happens there.
-_IN_A_WINDOW, _KIND_IN_A_WINDOW = 100, ("tanh", (1.0, 8.0))
+_IN_A_WINDOW, _KIND_IN_A_WINDOW = 50, ("tanh", (1.0, 8.0))
 # Layers take fewer windows, and so many seconds to compile alone.
 _WINDOWS_FROM = 20.0
 

@@ -213,11 +213,11 @@ def test_a_front_gets_hidden_layers_that_are_trained(monkeypatch):
 
 def test_in_time_alone_features_go_in_windows_where_one_set_of_them_does_not_follow():
     found, (decision,), theta, _ = choosing.with_model(Experiment(FRONT))
-    features = pinn.RandomFeatures(100, (1.0, 8.0))
+    features = pinn.RandomFeatures(50, (1.0, 8.0))
     assert found.model == pinn.Windows(model=features, order=2, breaks=found.model.breaks)
-    assert found.sampling.interior == 4 * 100
+    assert found.sampling.interior == 4 * 50
     count = found.model.count
-    assert decision.what == f"model: 100 random features in each of {count} windows of time"
+    assert decision.what == f"model: 50 random features in each of {count} windows of time"
     assert "windows of time leave at most" in decision.why
     objective = found.objective()
     objective.parameters.load(theta)  # training begins where the trial ended
