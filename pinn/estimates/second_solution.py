@@ -105,9 +105,12 @@ def _solved(run: Experiment, budget: Budget) -> np.ndarray | float | None:
 
     Of what would take longer than it may: the seconds of all, as far as the windows so far tell.
     """
-    whole = Budget(None, run.ranks.clock, 0.0)
     here, networks, thetas, seen = None, [], [], Seen()
     edges = run.model.edges(run.problem.domain)
+
+    def foreseen(windows: int) -> float:
+        return budget.spent * run.model.trained / windows
+
     for number in range(run.model.trained):
         here = of_window(run, number, networks, here)
         objective = here.objective
@@ -115,18 +118,19 @@ def _solved(run: Experiment, budget: Budget) -> np.ndarray | float | None:
         if not networks:
             objective.parameters.load(constant_start(objective, float(edges[0])))
         begun = objective.theta
-        trial = fitted(objective, judging, begun, whole, 1.0)
+        trial = fitted(objective, judging, begun, budget, 1.0)
+        if budget.is_spent(1.0):
+            return foreseen(number + 1)
         times = float(edges[number]), float(edges[number + 1])
         alone = changed_alone(trial, objective, judging, begun)
         if seen.left(trial, objective, times, alone) > _LEAVES:
             return None
         seen.take(trial)
-        trial = fitted(objective, judging, trial.theta, whole, 1.0)  # as low as they get
+        trial = fitted(objective, judging, trial.theta, budget, 1.0)  # as low as they get
         objective.parameters.load(trial.theta)
         networks.append(here.trained_network())
         thetas.append(trial.theta)
-        foreseen = budget.spent * run.model.trained / len(thetas)
-        if not budget.allows(foreseen, 1.0) and len(thetas) >= _TELLING:
-            return foreseen
+        if not budget.allows(foreseen(number + 1), 1.0) and number + 1 >= _TELLING:
+            return foreseen(number + 1)
     not_solved = run.model.count - run.model.trained
     return np.concatenate([*thetas, *[np.zeros_like(thetas[-1])] * not_solved])
