@@ -24,6 +24,7 @@ from pinn.diagnosis import (
     at_spots,
     check_run,
     eased,
+    follows_noise,
     in_layers,
     in_natural_units,
     jumps,
@@ -522,6 +523,8 @@ def _judged(
             spread = fresh.widespread(result.theta)
             hints.append(overfitted(objective, result.theta, apart, before, spread))
     recovered, doubts = _recovered(objective, result.steps, whole)
+    if whole:
+        hints.append(follows_noise(experiment.problem, residual, recovered))
     estimate = ErrorEstimate()
     if whole:
         estimate = _estimate(

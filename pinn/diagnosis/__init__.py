@@ -6,6 +6,7 @@ from pinn.diagnosis.diagnose import Diagnosis, doctor
 from pinn.diagnosis.easing import eased
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import CAUSES, Change, Finding
+from pinn.diagnosis.followed import follows_noise
 from pinn.diagnosis.homogeneous import solved_by_zero
 from pinn.diagnosis.inflow import lacks_inflow
 from pinn.diagnosis.jumps import jumps
@@ -23,7 +24,7 @@ from pinn.diagnosis.spotted import at_spots
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
     "ProblemWarning", "StageCheck", "UnsolvedWarning", "at_spots", "check_run", "doctor", "eased",
-    "in_layers", "in_natural_units", "jumps", "lacks_conditions", "lacks_inflow", "missed",
-    "overfitted", "preflight", "recovery", "scaled_residuals", "solved_by_zero",
+    "follows_noise", "in_layers", "in_natural_units", "jumps", "lacks_conditions", "lacks_inflow",
+    "missed", "overfitted", "preflight", "recovery", "scaled_residuals", "solved_by_zero",
     "standard_errors", "unsolved", "untrained", "with_noise",
 ]  # fmt: skip
