@@ -357,8 +357,17 @@ def _namespace(tensor: Tensor) -> Any:
     return namespace_of(tensor._data)
 
 
+# A product with no more columns than these reads its rows once, as the copy that joins several
+# does; where a row is as wide as this that is more than a call takes.
+_FEW, _WIDE = 4, 256
+
+
 def affine_rule(op: Op, args: tuple, attributes: dict) -> Jet:
-    """x @ W (+ bias) with a constant matrix: all full channels go through one matrix product."""
+    """x @ W (+ bias) with a constant matrix: all full channels go through one matrix product.
+
+    But for one of wide rows with few columns, as the last layer of random features: apart, what
+    nobody asks for is not computed, nor what goes back through it.
+    """
     x, matrix, *bias = args
     if isinstance(matrix, Jet) or (bias and isinstance(bias[0], Jet)) or not isinstance(x, Jet):
         return _general_affine(op, args, attributes)
@@ -369,7 +378,9 @@ def affine_rule(op: Op, args: tuple, attributes: dict) -> Jet:
         for key, one in x.parts.items()
         if key not in full
     }
-    if full and x.value.ndim == 2:
+    width = x.value._data.shape[-1]
+    are_apart = width >= _WIDE and matrix._data.size <= _FEW * width
+    if full and x.value.ndim == 2 and not are_apart:
         count = 1 + len(full)
         stacked = REGISTRY["stack"](x.value, *[x.parts[key] for key in full], dim=0)
         size, features = x.value._data.shape

@@ -10,6 +10,7 @@ import pytest
 
 import autograd as T
 from autograd.jets import Sum, choose_channels, partials, sweep
+from autograd.plan import optimize, trace
 
 rng = np.random.default_rng(1)
 ACTIVATIONS = {
@@ -216,3 +217,20 @@ def test_float32_stays_float32():
     x = T.tensor(points(1)[0], dtype=T.float32)
     found = partials(lambda x: T.tanh(x) ** 2, [x], [(0, 0)], [])
     assert found[(0, 0)].dtype == T.float32
+
+
+def test_of_wide_rows_nothing_is_computed_that_nobody_reads(nested):
+    fn, parameters = network(T.tanh, 2, sizes=(300,))
+    at = points(2)
+    expected = nested(fn, at, [(0, 0), (1,)])
+
+    def second(*columns):
+        return [partials(fn, list(columns), [(0, 0), (1,)])[0, 0]]
+
+    program, _ = trace(second, [T.tensor(p) for p in at], ["x", "y"])
+    program = optimize(program)
+    products = [one for one in program.instructions if one.op.name in ("matmul", "linear")]
+    assert [one.outputs[0].shape for one in products] == [(3, 300), (3, 1)]
+    assert "stack" not in {one.op.name for one in program.instructions}
+    found = second(*[T.tensor(p) for p in at])[0]
+    assert relative_error(found.detach().numpy(), expected[0, 0]) < 1e-12
