@@ -535,13 +535,9 @@ class _Task:
         results = node.run(grads, wanted)
         if node.traceback is not None or modes.state.anomaly:
             _check_anomaly(node, grads, results)
-        buffers = self.buffers
         for edge, wants, gradient in zip(node.edges, wanted, results, strict=True):
             if wants and gradient is not None:
-                if edge[0] in buffers or edge[0].outputs != 1:
-                    self._add(edge, gradient)
-                else:
-                    buffers[edge[0]] = [gradient]
+                self._add(edge, gradient)
         if not self.retain_graph:
             node.release()
 

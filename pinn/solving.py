@@ -523,10 +523,9 @@ def _judged(
             spread = fresh.widespread(result.theta)
             hints.append(overfitted(objective, result.theta, apart, before, spread))
     recovered, doubts = _recovered(objective, result.steps, whole)
-    if whole:
-        hints.append(follows_noise(experiment.problem, residual, recovered))
     estimate = ErrorEstimate()
     if whole:
+        hints.append(follows_noise(experiment.problem, residual, recovered))
         estimate = _estimate(
             experiment, objective, result, residual,
             lambda: notify(callbacks, "on_estimate", solution), bool(unseen),

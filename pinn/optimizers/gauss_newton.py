@@ -60,7 +60,7 @@ class GaussNewton(Stage):
     singular values take. Larger cutoffs, and 1/2, 1/4 ... of each step, are tried by forward
     evaluations where they promise more than was had, and the lowest loss is taken. Twice the cost
     of a step of levenberg_marquardt, which trains networks better; for problems that are linear in
-    the trainable numbers, whose Jacobian is reduced once, or nearly so.
+    the trainable numbers, or nearly so. Of linear ones the Jacobian is reduced once.
     Raises ValueError for a number outside its range.
 
     Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, sections 2.7.1 and 9.2.

@@ -107,9 +107,10 @@ def fitted(
                 began, recorded = clock(), function.recording
     except (Diverged, _TimeIsUp):
         pass  # as far as it came
-    # the first step alone may reduce a Jacobian, others may be cut short
+    # of linear rows the first step alone reduces a Jacobian
+    whole = seconds[:1] if len(seconds) > 1 and function.is_linear else seconds
     return Trial(
-        before, apart.weighted(theta), max(seconds, default=clock() - began),
+        before, apart.weighted(theta), min(whole, default=clock() - began),
         objective.parameters.named(theta), crept, theta,
     )  # fmt: skip
 

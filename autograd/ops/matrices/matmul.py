@@ -164,15 +164,11 @@ def _linear_on_host(
     x_columns: bool = False,
     weight_columns: bool = False,
 ) -> list | None:
-    """Return the gradients for a matrix of rows; None for batches of them."""
-    if g.ndim != 2:
-        return None
-    of_x, of_weight, of_bias = needed
-    return [
-        _laid_out(np, g, weight, x_columns) if of_x else None,
-        _laid_out(np, g.T, x, weight_columns) if of_weight else None,
-        g if of_bias else None,
-    ]
+    """Return the gradients for a matrix of rows, x @ weight.T + bias; None for batches of them."""
+    factors = _factors_on_host(
+        g, needed, x, weight, x_columns, weight_columns, transpose_y=True
+    )
+    return None if factors is None else [*factors, g if needed[2] else None]
 
 
 linear_op = Op(

@@ -23,8 +23,8 @@ _FEWEST, _SHARE = 32, 0.6
 _MORE = 8
 # Rows are added to so many of these sums.
 _HASHES = 4
-# Of so many of the directions that there may be, the last adds less than such a share of what the
-# first does, or it is not asked for more.
+# Where the last of so large a share of these sums adds more than such a share of the first, in some
+# of the rows, few directions will not do, and the rest of the rows are not asked.
 _SOME, _FALLEN = 0.4, 1e-3
 # Directions are left out along which the rows change by this share of the cutoff of steps, which
 # hardly go along them, or by what rounding leaves.
@@ -238,7 +238,7 @@ class _Sums:
     def fall(self) -> bool:
         """Return whether it looks as if few directions did; what some rows need all of them do."""
         added = _added(np.linalg.qr(self._mixed()[: int(_SOME * len(self._sums))].T, mode="r"))
-        return bool(added[-1] < _FALLEN * added.max())
+        return bool(added[-1] <= _FALLEN * added.max())
 
     def directions(self, least: float) -> np.ndarray | None:
         """Return orthonormal vectors (n, r) that span the rows; None where r is too large."""

@@ -10,6 +10,7 @@ import pytest
 import pinn
 from pinn.estimates import error_estimate
 from pinn.estimates import second_solution as module
+from pinn.training.trial import fitted
 
 DECAY = pinn.Problem(
     pinn.Time("t", 0, 4), ["u"], {"e": "u_t + u"}, [pinn.Initial("u", 1, hard=True)],
@@ -95,4 +96,19 @@ def test_where_there_is_no_time_for_all_windows_a_doubt_says_how_long_they_take(
     solution = solved(6)
     run = solution.experiment
     found = error_estimate(run, run.objective(), solution.theta, None, 1e-6)
+    assert not found.relative_l2 and "it takes about" in found.doubts[0]
+
+
+def test_a_window_that_takes_all_of_the_time_is_the_last_one(monkeypatch):
+    begun = []
+
+    def counted(*given):
+        begun.append(given)
+        return fitted(*given)
+
+    monkeypatch.setattr(module, "fitted", counted)
+    solution = solved(6)
+    run = solution.experiment
+    found = error_estimate(run, run.objective(), solution.theta, None, 1e-6)
+    assert len(begun) == 1
     assert not found.relative_l2 and "it takes about" in found.doubts[0]
