@@ -10,6 +10,7 @@ from pinn.checks import printable
 WIDTH = 80
 """Columns that what is printed keeps to."""
 
+_PARTNERS = {")": "(", "]": "[", "}": "{"}
 _GAP = "  "
 _LABEL = 10
 
@@ -37,6 +38,27 @@ def split_outside(text: str) -> list[str]:
         else:
             found[-1] += letter
     return found
+
+
+def unbalanced(text: str) -> tuple[str, int] | None:
+    """Return what is wrong with the brackets of a text, and where; None for nothing.
+
+    Brackets in quotes are letters like others.
+    """
+    opened: list[int] = []
+    quote = ""
+    for place, letter in enumerate(text):
+        if quote or letter in "'\"":
+            quote = "" if letter == quote else quote or letter
+        elif letter in _PARTNERS.values():
+            opened.append(place)
+        elif letter in _PARTNERS:
+            if not opened:
+                return f"this {letter!r} has no {_PARTNERS[letter]!r}", place
+            if text[opened[-1]] != _PARTNERS[letter]:
+                return f"this {text[opened[-1]]!r} is never closed", opened[-1]
+            opened.pop()
+    return (f"this {text[opened[-1]]!r} is never closed", opened[-1]) if opened else None
 
 
 def labelled(label: str, text: str) -> str:

@@ -14,6 +14,7 @@ from pinn.cli.verdict import DONE, Misuse
 if TYPE_CHECKING:
     import numpy as np
 
+    from pinn.expressions import ExpressionError
     from pinn.files import Columns
     from pinn.solution.solution import Solution
 
@@ -104,6 +105,7 @@ def _values(
     solution: Solution, points: dict[str, np.ndarray], derivatives: list[str]
 ) -> dict[str, np.ndarray]:
     from pinn.evaluation import ExtrapolationWarning
+    from pinn.expressions import ExpressionError
 
     found = solution.evaluate(**points)
     taken = [text for text in derivatives if text in points or text in found]
@@ -111,8 +113,25 @@ def _values(
         raise ValueError(f"--derivatives: {taken[0]} is among the columns anyway")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # said of the values already
-        values = solution.derivatives(derivatives, **points) if derivatives else []
+        try:
+            values = solution.derivatives(derivatives, **points) if derivatives else []
+        except ExpressionError as error:
+            raise ValueError(_refused(error, solution)) from None
     return found | dict(zip(derivatives, values, strict=True))
+
+
+def _refused(error: ExpressionError, solution: Solution) -> str:
+    """Return what is wrong with one of the expressions, with the option and what it takes."""
+    what, *place = str(error).split("\n")
+    domain, unknown = solution.problem.domain, solution.problem.unknowns[0]
+    first = f"{unknown}_{domain.coordinates[0]}"
+    taken = f"derivatives such as {first}, and expressions such as {unknown}*{first}"
+    if domain.space:
+        taken += f" and laplacian({unknown})"
+    names = ", ".join((*solution.problem.unknowns, *domain.coordinates))
+    return "\n".join(
+        [f'--derivatives: "{error.text}": {what}; it takes {taken}, of {names}', *place]
+    )
 
 
 def _listed(texts: list[str]) -> list[str]:

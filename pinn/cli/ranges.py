@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from pinn.checks import nearest
 from pinn.cli.verdict import Misuse
-from pinn.text import split_outside
+from pinn.text import split_outside, unbalanced
 
 _CALL = re.compile(r"\s*([a-z]+)\s*\((.*)\)\s*", re.DOTALL)
 # A sweep of more runs than these is a mistake in writing.
@@ -19,12 +20,23 @@ _DIGITS = 12
 def written_out(values: str, source: str) -> str:
     """Return values with the ranges among them written out: of "linspace(0, 1, 3), 5" "0,0.5,1, 5".
 
-    source: what messages call them. Raises Misuse for a range that is not one.
+    source: what messages call them. Raises Misuse for a range that is not one, and for brackets
+    that do not match.
     """
+    wrong = unbalanced(values)
+    if wrong is not None:
+        from pinn.expressions import ExpressionError
+
+        raise Misuse(f"{source}: {ExpressionError(wrong[0], values, wrong[1])}")
     found = []
     for item in split_outside(values):
         call = _CALL.fullmatch(item)
         kind = _RANGES.get(call[1]) if call else None
+        if call and kind is None and (hint := nearest(call[1], _RANGES)):
+            raise Misuse(
+                f"{source}: no range {call[1]!r}{hint} Ranges are "
+                f"{', '.join(one for one in _RANGES if one != 'logspace')}"
+            )
         if kind is None:
             found.append(item)
             continue

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from pinn.diagnosis.homogeneous import homogeneous
-from pinn.diagnosis.missing import overdetermined, surplus
+from pinn.diagnosis.missing import overdetermined
 from pinn.diagnosis.model_scale import scale_advice
 from pinn.diagnosis.sizes import given_size
 from pinn.diagnosis.statement import Stated, Statement
+from pinn.diagnosis.surplus import surplus_that_may_agree
 from pinn.equations.leaves import parts_of
 
 # Sizes that are further apart than this are told of.
@@ -30,14 +31,14 @@ def advice(statement: Statement, model: Any, losses: Mapping[str, float]) -> lis
 
     losses: of each block, weighted, at the start. Looked for are unknowns whose size is far from
     what the model begins with, terms of an equation and losses that are a million times apart,
-    more conditions than an equation takes, more equations than unknowns, and problems that zero
-    solves.
+    more conditions than an equation takes that may well agree, more equations than unknowns, and
+    problems that zero solves.
     """
     return [
         *scale_advice(statement, model),
         *_terms_apart(statement),
         *_losses_apart(statement, losses),
-        *surplus(statement),
+        *surplus_that_may_agree(statement),
         *overdetermined(statement),
         *homogeneous(statement),
     ]

@@ -109,11 +109,12 @@ def _reaction(statement: Statement, equation: Stated) -> float | None:
 def _zero_solves(statement: Statement, system: System) -> bool:
     stated = (*system.equations, *system.conditions)
     return all(one.linear is not None for one in stated) and all(
-        _vanishes(statement, one) for one in stated
+        vanishes_at_zero(statement, one) for one in stated
     )
 
 
-def _vanishes(statement: Statement, one: Stated) -> bool:
+def vanishes_at_zero(statement: Statement, one: Stated) -> bool:
+    """Return whether a residual of which all is known vanishes where all unknowns are zero."""
     unknowns: Sequence[str] = statement.problem.unknowns
 
     def values(leaf: Leaf, n: int) -> np.ndarray:

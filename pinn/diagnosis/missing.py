@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -10,20 +9,18 @@ import numpy as np
 from pinn.diagnosis.bare import bare
 from pinn.diagnosis.example import example
 from pinn.diagnosis.held import Held, HeldByModel
-from pinn.diagnosis.inflow import given_where_it_leaves, unentered
-from pinn.diagnosis.linear import Leaf, Linear
-from pinn.diagnosis.orders import conditions_taken
-from pinn.diagnosis.planes import Plane
+from pinn.diagnosis.inflow import unentered
+from pinn.diagnosis.linear import Leaf
+from pinn.diagnosis.planes import Plane, places_in_words
 from pinn.diagnosis.statement import Stated, Statement, statement_of
-from pinn.diagnosis.systems import System, of_unknowns, order_in, systems_of
+from pinn.diagnosis.systems import System, order_in, systems_of
+from pinn.diagnosis.taken import says_where, taken_by
 from pinn.equations.leaves import At, Derivative, parts_of
 from pinn.objective import Objective
-from pinn.residuals import Boundary, Interior
+from pinn.residuals import Interior
 
 # Slopes are the same below this share of their size.
 _ROUNDING = 1e-9
-# Of more conditions than this only the first are named.
-_TOLD = 8
 
 
 def missing(statement: Statement, held: Held) -> list[str]:
@@ -42,7 +39,7 @@ def missing(statement: Statement, held: Held) -> list[str]:
         return []
     sentences = []
     for system in systems_of(statement):
-        taken = _taken(statement, system)
+        taken = taken_by(statement, system)
         if taken is None:
             continue
         told = bare(statement, system, held) or unentered(statement, system, held)
@@ -72,7 +69,7 @@ def underdetermined(statement: Statement) -> list[str]:
     Not where data or values at points may determine them, or something cannot be read.
     """
     return [
-        f"{_counted(len(system.equations), 'equation')} for the {len(system.unknowns)} unknowns "
+        f"{counted(len(system.equations), 'equation')} for the {len(system.unknowns)} unknowns "
         f"{', '.join(system.unknowns)}: they leave some of them free, so that no solution is the "
         "right one; add an equation, or make one of the unknowns a constant or a function"
         for system in systems_of(statement)
@@ -102,7 +99,7 @@ def overdetermined(statement: Statement) -> list[str]:
         names = ", ".join(repr(one.name) for one in everywhere)
         found.append(
             f"{len(everywhere)} equations ({names}) for "
-            f"{_counted(len(system.unknowns), 'unknown')}, {', '.join(system.unknowns)}: unless "
+            f"{counted(len(system.unknowns), 'unknown')}, {', '.join(system.unknowns)}: unless "
             "one follows from the others no function satisfies all of them, and training finds a "
             "compromise; leave one out, or add an unknown"
         )
@@ -124,58 +121,8 @@ def _has_inside(statement: Statement, one: Stated) -> bool:
     return bool(((low < places) & (places < high)).all(axis=1).any())
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' if number > 1 else ''}"
-
-
-def surplus(statement: Statement) -> list[str]:
-    """Return a sentence for each coordinate in which there are more conditions than are taken.
-
-    And for each that gives values where they leave the domain (pinn.diagnosis.inflow). Data that
-    agree do no harm, and coefficients need them: nothing is said where there are some.
-    A slope that is the same at both ends of a period is none too many: the slopes of a smooth
-    periodic function are, whatever the order of the equation. Nor is a mean, which fixes what
-    slopes at all ends leave free.
-    """
-    if statement.problem.parameters or statement.problem.fields:
-        return []
-    if not all(one.is_finite for one in statement.equations):
-        return []
-    sentences = []
-    for system in systems_of(statement):
-        if any(one.scattered for one in system.conditions):
-            continue
-        taken = _taken(statement, system)
-        idle = list(given_where_it_leaves(statement, system))
-        sentences += idle
-        for coordinate in statement.coordinates if taken is not None else ():
-            if coordinate in statement.problem.domain.space and (
-                idle or not _says_where(statement, system, coordinate)
-            ):
-                continue
-            given = [
-                (condition.name, plane)
-                for condition in system.conditions
-                if not _is_slope_of_period(condition, coordinate)
-                for plane in condition.planes
-                if plane.coordinate == coordinate and not math.isnan(plane.value)
-            ]
-            if not given or not taken[coordinate]:
-                continue
-            column = statement.coordinates.index(coordinate)
-            count = _most_met([plane for _, plane in given], column)
-            if count <= taken[coordinate]:
-                continue
-            places = _places(given[:_TOLD])
-            if len(given) > _TOLD:
-                places += f" and {len(given) - _TOLD} more"
-            sentences.append(
-                f"more is asked for in {coordinate} than the {system.named} can be given: "
-                f"{count} conditions where {taken[coordinate]} "
-                f"{'is' if taken[coordinate] == 1 else 'are'} taken ({places}); unless they agree, "
-                "training finds a compromise"
-            )
-    return sentences
 
 
 def _given(system: System, coordinate: str) -> list[tuple[str, Plane]]:
@@ -188,94 +135,10 @@ def _given(system: System, coordinate: str) -> list[tuple[str, Plane]]:
     ]
 
 
-def _places(given: Sequence[tuple[str, Plane]]) -> str:
-    """Return conditions with their planes in words; a mean is on none."""
-    return ", ".join(
-        name if math.isnan(plane.value) else f"{name} at {plane.coordinate} = {plane.value:g}"
-        for name, plane in given
-    )
-
-
-def _is_slope_of_period(condition: Stated, coordinate: str) -> bool:
-    """Return whether a condition is that a derivative is the same at both ends of a coordinate."""
-    if len(condition.leaves) != 2:
-        return False
-    here, there = condition.leaves
-    return (
-        isinstance(there, At)
-        and there.names == (coordinate,)
-        and there.leaf == here
-        and here.order > 0
-    )
-
-
-def _most_met(planes: Sequence[Plane], column: int) -> int:
-    """Return how many of some planes across a coordinate one line along it meets, about.
-
-    Tried are the lines through the planes' points; a plane reaches as far as its points do.
-    """
-    points = [np.delete(plane.points, column, axis=1) for plane in planes]
-    lines = np.concatenate(points)
-    met = np.zeros(len(lines), int)
-    for each in points:
-        met += np.all((each.min(axis=0) <= lines) & (lines <= each.max(axis=0)), axis=1)
-    return int(met.max())
-
-
-def _taken(statement: Statement, system: System) -> dict[str, int] | None:
-    """Return how many conditions the equations take in each coordinate; None where unknown."""
-    if len(system.equations) != len(system.unknowns):
-        return None
-    if any(
-        one.scattered and not isinstance(one.residual.source, Boundary)
-        for one in system.conditions
-    ):
-        return None
-    bounds = [statement.on_bounds(equation) for equation in system.equations]
-    inside = [equation.linear for equation in system.equations]
-    return {
-        name: min(
-            _order(statement, system, name, inside),
-            _order(statement, system, name, [found[name] for found in bounds]),
-        )
-        for name in statement.coordinates
-    }
-
-
 def _planar(statement: Statement) -> set[str]:
     """Return the coordinates whose bounds are planes: those of no shape in several of them."""
     factors = statement.problem.domain.factors
     return {one.coordinates[0] for one in factors if len(one.coordinates) == 1}
-
-
-def _order(
-    statement: Statement,
-    system: System,
-    coordinate: str,
-    equations: Sequence[tuple[Linear, ...] | None],
-) -> int:
-    """Return the lowest order that the equations have at some points.
-
-    Where a coefficient vanishes or is not finite, that is lower, or 0: nothing is asked for.
-    """
-    if any(found is None or not all(one.is_finite for one in found) for found in equations):
-        return 0
-    rows = (0, len(equations[0][0].value) - 1)
-    orders = [
-        conditions_taken(
-            [
-                {leaf: float(slope[row]) for leaf, slope in found[state].slopes.items()}
-                for found in equations
-            ],
-            system.unknowns,
-            {coordinate: 1.0},
-            statement.coordinates,
-            statement.problem.domain.space,
-        )
-        for state in (0, 1)
-        for row in rows
-    ]
-    return 0 if None in orders else min(orders)
 
 
 def _lacking(
@@ -284,7 +147,7 @@ def _lacking(
     given = _given(system, coordinate)
     if len(given) >= taken:
         return
-    if len(statement.coordinates) > 1 and not _says_where(statement, system, coordinate):
+    if len(statement.coordinates) > 1 and not says_where(statement, system, coordinate):
         return
     hard = {c.name for c in statement.conditions} - {r.name for r in statement.problem.residuals}
     kept = sum(held.across(unknown, coordinate, taken) for unknown in system.unknowns)
@@ -316,7 +179,7 @@ def _sentence(
         one = example("Dirichlet", unknown)
     there = "none is given"
     if given:
-        there = f"{len(given)} {'are' if len(given) > 1 else 'is'} given ({_places(given)})"
+        there = f"{len(given)} {'are' if len(given) > 1 else 'is'} given ({places_in_words(given)})"
     return (
         f"the solution seems not to be determined in {coordinate}: the {system.takes} {taken} "
         f"condition{'s' * (taken > 1)} in {coordinate}, such as "
@@ -337,28 +200,6 @@ def _least_told(statement: Statement, system: System, coordinate: str) -> str:
         return max(order_in(statement, leaf, coordinate) for leaf in leaves) - told
 
     return max(system.unknowns, key=wanting)
-
-
-def _says_where(statement: Statement, system: System, coordinate: str) -> bool:
-    """Whether the count holds whatever the directions in which information travels.
-
-    First-order equations take a condition where a characteristic enters. With constant
-    coefficients each enters through one bound; with others it may enter through both, or none.
-    """
-    orders = {
-        leaf: order_in(statement, leaf, coordinate)
-        for equation in system.equations
-        for leaf in of_unknowns(statement, equation)
-    }
-    if max(orders.values()) > 1:
-        return True
-    slopes = [
-        np.concatenate([state.slopes[leaf] for state in equation.linear])
-        for equation in system.equations
-        for leaf in of_unknowns(statement, equation)
-        if orders[leaf] == 1
-    ]
-    return all(np.ptp(slope) <= _ROUNDING * np.abs(slope).max() for slope in slopes)
 
 
 def _free_coefficients(

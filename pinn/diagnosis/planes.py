@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,3 +43,11 @@ def planes_of(points: Points, coordinates: tuple[str, ...]) -> tuple[list[Plane]
                 found.append(Plane(name, float(value), array[rows]))
                 elsewhere[rows] = False
     return found, bool(np.count_nonzero(elsewhere) > 1)
+
+
+def places_in_words(given: Sequence[tuple[str, Plane]]) -> str:
+    """Return conditions by name, each with its plane, in words; a mean is on none."""
+    return ", ".join(
+        name if math.isnan(plane.value) else f"{name} at {plane.coordinate} = {plane.value:g}"
+        for name, plane in given
+    )

@@ -18,6 +18,8 @@ from pinn.diagnosis.multiples import multiples
 from pinn.diagnosis.network import network_values, other_parameters
 from pinn.diagnosis.regions import empty_regions
 from pinn.diagnosis.statement import Statement, statement_of
+from pinn.diagnosis.surplus import surplus
+from pinn.diagnosis.uncovered import uncovered
 from pinn.equations.leaves import At, Derivative, parts_of
 from pinn.objective import Objective
 from pinn.residuals import Residual
@@ -32,14 +34,15 @@ _MOST_POINTS = 5000
 def preflight(objective: Objective) -> list[str]:
     """Return a sentence for each thing that seems wrong; an empty list is no proof of anything.
 
-    Looked for are missing conditions, unknowns and coefficients that nothing determines, or up to a
-    factor alone, equations and conditions that contradict each other or have no value, equations
-    that run the wrong way in time, constraints that hide their derivatives, solutions that branch
-    off zero, initial values that change with time, regions without a point,
-    derivatives across a jump, coordinates that the precision does not resolve, and a model without
-    the second derivatives that are asked for. Takes some milliseconds for each residual, and looks
-    at no more than 100 of them, in at most 12 coordinates. The objective is left as it was; the
-    random numbers are a stream of their own.
+    Looked for are missing conditions, more of them than are taken, unknowns and coefficients that
+    nothing determines, or up to a factor alone, equations and conditions that contradict each other
+    or have no value, equations that run the wrong way in time, constraints that hide their
+    derivatives, solutions that branch off zero, initial values that change with time, regions
+    without a point, parts of the domain without an equation, derivatives across a jump, coordinates
+    that the precision does not resolve, and a model without the second derivatives that are asked
+    for. Takes some milliseconds for each residual, and looks at no more than 100 of them, in at
+    most 12 coordinates. The objective is left as it was; the random numbers are a stream of their
+    own.
     """
     statement = statement_of(objective.problem)
     if statement is None:
@@ -55,6 +58,8 @@ def preflight(objective: Objective) -> list[str]:
         *unbounded(statement),
         *missing(statement, HeldByModel(objective)),
         *contradictions(statement),
+        *surplus(statement),
+        *uncovered(statement),
         *_unasked(statement),
         *backward(statement),
         *underdetermined(statement),

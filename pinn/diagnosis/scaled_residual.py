@@ -11,6 +11,7 @@ import numpy as np
 
 from pinn.diagnosis.layered import layers_of
 from pinn.diagnosis.linear import Leaf, Linear, is_local, linear
+from pinn.diagnosis.text_scales import text_scales
 from pinn.diagnosis.thin_layers import TOO_THIN, thinnest
 from pinn.equations.leaves import At, Derivative, Laplacian, parts_of
 from pinn.equations.values import ModelValues
@@ -69,7 +70,8 @@ def unsolved(
 ) -> str | None:
     """Return a sentence where some of the scaled residuals are large, else None.
 
-    windows: whether the problem, which is looked at for layers, can go through windows of time.
+    windows: whether the problem, which is looked at for layers and for what its text says to be
+    fine (pinn.diagnosis.text_scales), can go through windows of time.
     Large is 0.04 and more. Of 56 runs on 14 problems, two seeds each, cut short or not
     (Lotka-Volterra and van der Pol to T = 10 and 20, advection with c = 5, 30 and 50, Burgers,
     heat, wave, Poisson, Helmholtz, convection-diffusion, oscillator), 37 ended with a relative
@@ -83,11 +85,12 @@ def unsolved(
     easier = "a continuation from easier constants"
     if problem is not None:
         easier = _for_layers(problem) or easier
-    return (
+    told = (
         "the problem does not seem to be solved: relative to the size of its terms, the residual "
         f"of {shown} is large, {LARGE:g} or more; more training, more points,"
         f"{' windows of time,' * windows} {easier} or other weights may help"
     )
+    return ". Besides, ".join([told, *(text_scales(problem) if problem is not None else ())])
 
 
 def _for_layers(problem: Problem) -> str | None:

@@ -7,7 +7,7 @@ from pinn.geometry.combined import Difference, Intersection, Union
 from pinn.geometry.declaration import SHAPES, AnyDomain, On
 from pinn.geometry.ellipse import Ellipse
 from pinn.geometry.family import Family, apart
-from pinn.geometry.inside import check_inside, shown_point
+from pinn.geometry.inside import check_inside, domain_in_words, shown_point
 from pinn.geometry.interval import Interval, Time
 from pinn.geometry.mesh import Mesh
 from pinn.geometry.parts import Face, Part, Piece
@@ -51,6 +51,7 @@ __all__ = [
     "apart",
     "check_inside",
     "check_value",
+    "domain_in_words",
     "during",
     "projection",
     "shown_point",

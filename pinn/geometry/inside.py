@@ -18,12 +18,23 @@ def check_inside(
     outside = np.flatnonzero(~domain.contains(points, tolerance))
     if outside.size:
         row = int(outside[0])
-        more = f" (and {outside.size - 1} more rows)" if outside.size > 1 else ""
+        more = ""
+        if outside.size > 1:
+            last = columns.place(int(outside[-1]))
+            more = f" (and {outside.size - 1} more {'row' if outside.size == 2 else 'rows'}"
+            more += f", the last at {last})" if last else ")"
         columns.refuse(
-            f"expected a point of the domain {domain!r}, got {shown_point(domain, points[row])}"
-            f"{more}",
+            f"expected a point of {domain_in_words(domain)}, got "
+            f"{shown_point(domain, points[row])}{more}; leave it out, or make the domain larger",
             row,
         )
+
+
+def domain_in_words(domain: Shape) -> str:
+    """Return a domain as "the domain (x in [0, 1], t in [0, 2])", by its bounds if it is no box."""
+    bounds = ", ".join(f"{name} in [{a:g}, {b:g}]" for name, (a, b) in domain.bounds.items())
+    is_box = all(len(factor.coordinates) == 1 for factor in domain.factors)
+    return f"the domain ({'' if is_box else 'a part of '}{bounds})"
 
 
 def shown_point(domain: Shape, point: np.ndarray) -> str:

@@ -14,7 +14,15 @@ import numpy as np
 
 from pinn.equations.names import normal_name
 from pinn.files import Columns
-from pinn.geometry import Part, Piece, Shape, check_inside, check_value, shown_point
+from pinn.geometry import (
+    Part,
+    Piece,
+    Shape,
+    check_inside,
+    check_value,
+    domain_in_words,
+    shown_point,
+)
 from pinn.geometry.located import located
 from pinn.geometry.unit_cube import draw, kept_share, probes
 from pinn.sampling import LATTICES, NO_LAYERS, Layers, Points, Sampling
@@ -201,7 +209,7 @@ class Listed(Source):
         if not inside.all():
             outside = self._named(self.points[int(np.flatnonzero(~inside)[0])])
             place = ", ".join(f"{name} = {value:g}" for name, value in outside if value is not None)
-            raise ValueError(f"expected a point of the domain {self.domain!r}, got {place}")
+            raise ValueError(f"expected a point of {domain_in_words(self.domain)}, got {place}")
 
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         drawn = [j for j, value in enumerate(self.points[0]) if value is None]
@@ -288,7 +296,7 @@ class Section(Source):
         points = draw(n, free, self._placed, share, sampling.sampler, rng)
         if not len(points):
             shown = ", ".join(f"{name} = {value:g}" for name, value in self.fixed)
-            raise ValueError(f"no point of the domain {self.domain!r} has {shown}")
+            raise ValueError(f"no point of {domain_in_words(self.domain)} has {shown}")
         normals = {
             name: np.full(len(points), float(coordinate == self.normal))
             for name, coordinate in zip(self.columns, self.domain.space, strict=False)

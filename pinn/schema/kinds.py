@@ -30,6 +30,7 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _MOST_DIGITS = 1000
 # Keys of a mapping among which the one before another is looked for.
 _MOST_SEARCHED = 100
+_QUOTES = "inside { } or [ ] put quotes around a text that contains a comma"
 
 
 class Kind(ABC):
@@ -59,6 +60,8 @@ class Kind(ABC):
 
 def refuse_node(kind: Kind, node: Node, path: Path, reader: Reader, hint: str = "") -> Any:
     """Complain that a node is not of a kind."""
+    if not hint and isinstance(node, Scalar) and not node.quoted and is_open(node.text):
+        hint = ", whose '(' is never closed"
     return reader.complain(path, f"expected {kind.what}, got {node}{hint}", node.place)
 
 
@@ -547,11 +550,14 @@ def listed(names: Iterable[object]) -> str:
     return ", ".join(map(str, names)) or "none"
 
 
+def is_open(text: str) -> bool:
+    """Return whether a text has a '(' that is never closed."""
+    return text.count("(") > text.count(")")
+
+
 def bracket_hint(text: str) -> str:
     """The mark of `{value: min(a, b)}`: the comma ended the text, and `b)` became a key."""
-    if text.count("(") == text.count(")"):
-        return ""
-    return "; inside { } or [ ] put quotes around a text that contains a comma"
+    return "" if text.count("(") == text.count(")") else f"; {_QUOTES}"
 
 
 def split_hint(node: MappingNode, key: str) -> str:
@@ -559,6 +565,11 @@ def split_hint(node: MappingNode, key: str) -> str:
 
     A ',' does, in `{value: min(a, b)}` and in the number of `{a: 0,05}`.
     """
+    cut = _cut_text(node, key)
+    if cut is not None:
+        name, text = cut
+        left_open = ", whose '(' is never closed" if is_open(text) else ""
+        return f'; {_QUOTES}: {name}: "{expressions.abridge(text)}"{left_open}'
     rest = node.entries[key]
     if not (key[:1].isdigit() and isinstance(rest, Scalar) and rest.is_null):
         return bracket_hint(key)
@@ -568,3 +579,17 @@ def split_hint(node: MappingNode, key: str) -> str:
     if not (isinstance(first, Scalar) and _WHOLE.fullmatch(first.text)):
         return bracket_hint(key)
     return f"; a number has a decimal point: write {before}: {first.text}.{key}"
+
+
+def _cut_text(node: MappingNode, key: str) -> tuple[str, str] | None:
+    """Return the text that commas cut, of which a key was a piece, and its own key; else None."""
+    name, text, found = None, "", False
+    for one, rest in itertools.islice(node.entries.items(), _MOST_SEARCHED):
+        if name is not None and is_open(text) and isinstance(rest, Scalar) and rest.is_null:
+            text, found = f"{text}, {one}", found or one == key
+        elif found:
+            break
+        else:
+            name = one if isinstance(rest, Scalar) and not rest.quoted else None
+            text = rest.text if name is not None else ""
+    return (name, text) if found and name is not None else None

@@ -109,6 +109,12 @@ def test_several_derivatives_as_arguments_of_their_own_are_told_how_they_are_nam
     [
         (["--points", "none.csv"], "cannot read none.csv: No such file"),
         (["--points", "points.csv", "--derivatives", "u_z"], "'z' is not a coordinate"),
+        (["--points", "points.csv", "--derivatives", "u_x,laplacian"],
+         "--derivatives: \"laplacian\": 'laplacian' is a function; write laplacian(...); it takes "
+         "derivatives such as u_x, and expressions such as u*u_x and laplacian(u), of u, x, t\n"
+         "    laplacian\n    ^"),
+        (["--points", "points.csv", "--derivatives", "u_x,v"], "--derivatives: \"v\": unknown"),
+        (["--points", "points.csv", "--derivatives", "sin(u"], "this '(' is never closed"),
         (["--points", "points.csv", "--derivatives", "u"], "u is among the columns anyway"),
         (["--points", "points.csv", "--out", "a.txt"], "ends in .csv or .npz, got a.txt"),
         (["--points", "points.csv", "--out", "points.csv"], "without --overwrite"),

@@ -66,6 +66,22 @@ def test_what_is_no_range_is_refused_with_an_example(folder, capsys, text, said)
     assert said in err
 
 
+@pytest.mark.parametrize("text, said", [
+    ("linspace(0, 1, 5", "this '(' is never closed\n    linspace(0, 1, 5\n            ^"),
+    ("1,range(5))", "this ')' has no '('\n    1,range(5))\n              ^"),
+    ("[1, 2", "this '[' is never closed\n    [1, 2\n    ^"),
+    ("linspace(0, 1, 5]", "this '(' is never closed"),
+    ("linspac(0, 1, 5)", "no range 'linspac'; did you mean 'linspace'? Ranges are linspace, "),
+])  # fmt: skip
+def test_brackets_and_names_that_are_wrong_are_told_with_their_place(folder, capsys, text, said):
+    assert main(["sweep", "heat.yaml", "--grid", f"seed={text}"]) == 2
+    assert f"--grid seed={text}: {said}" in capsys.readouterr().err
+
+
+def test_brackets_in_quotes_are_letters():
+    assert written_out("'a(b', c", "--grid") == "'a(b', c"
+
+
 def test_a_sweep_over_a_range_has_a_run_for_each_value(folder, capsys):
     grid = ["--grid", "problem.constants.k=linspace(0.5, 1, 3)", "--grid", "seed=range(2)"]
     assert main(["sweep", "heat.yaml", "--out", "all", "--quiet", *grid]) == 0

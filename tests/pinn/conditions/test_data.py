@@ -136,7 +136,8 @@ def test_a_coordinate_may_be_a_number():
         (lambda: pinn.Data("u", {**TABLE, "u": US[:9]}), "got 25 of x, 25 of t, 9 of u"),
         (lambda: pinn.Data("u", {**TABLE, "u": [np.nan] * 25}), "table: row 0: column 'u': expec"),
         (lambda: pinn.Data("u", {**TABLE, "t": TS + (TS == TS[7])}),
-         r"table: row 7: expected a point of the domain .*, got x = .*, t = 1\.[^(]*$"),
+         r"table: row 7: expected a point of the domain \(x in \[.*\], t in \[.*\]\), got x = .*, "
+         r"t = 1\.[^(]*; leave it out, or make the domain larger$"),
         (lambda: pinn.Data("u", {**TABLE, "x": XS + 9}), r"row 0: expected .* \(and 24 more rows"),
         (lambda: pinn.Data("u", {"x": [], "t": 1, "u": 1}), "table.x: expected an array of number"),
         (lambda: pinn.Data("u", {**TABLE, "u": ["a"]}), "table.u: expected an array of numbers"),
@@ -208,7 +209,10 @@ def test_the_resolved_config_trains_the_same(case, tmp_path):
     ("text", "message"),
     [
         (CSV.replace("-0.25", "nan"), "measured.csv:4: column 'temperature': expected a finite"),
-        (CSV.replace("-1,1", "-1,7"), "measured.csv:3: expected a point of the domain"),
+        (CSV.replace("-1,1", "-1,7"), r"measured.csv:3: expected a point of the domain \(x in "
+         r"\[.*\], t in \[.*\]\), got x = -1, t = 7; leave it out"),
+        (CSV.replace("-1,1", "-1,7").replace("0.1,0.1", "0.1,9"),
+         r"measured.csv:3: .*got x = -1, t = 7 \(and 1 more row, the last at .*measured.csv:4\)"),
         (CSV.replace("temperature", "t2"), "no column 'temperature'; its columns are x, t, t2"),
         (CSV + "1,2\n", "measured.csv:5: expected 4 cells"),
     ],

@@ -318,7 +318,8 @@ def test_a_config_has_them_and_a_file_keeps_them(tmp_path):
     (tmp_path / "again.yaml").write_text(config.text())
     assert load(tmp_path / "again.yaml").data == config.data
     e = config.experiment
-    solution = pinn.solve(problem, e.model, e.sampling, e.training)
+    with pytest.warns(pinn.ProblemWarning, match="more is asked for in [xy] than"):
+        solution = pinn.solve(problem, e.model, e.sampling, e.training)
     solution.save(tmp_path / "solution.npz")
     again = pinn.load(tmp_path / "solution.npz")
     assert again.problem.conditions == problem.conditions

@@ -6,8 +6,8 @@ import pytest
 import autograd as T
 import pinn
 from pinn.diagnosis import preflight
-from pinn.diagnosis.missing import surplus
 from pinn.diagnosis.statement import Statement
+from pinn.diagnosis.surplus import surplus
 from pinn.training.experiment import Experiment
 
 BC, IC, P = pinn.Dirichlet, pinn.Initial, pinn.Problem

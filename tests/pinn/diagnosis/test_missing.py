@@ -195,8 +195,7 @@ ILL_POSED = {
         P(T1, ["u", "v"], LOTKA, [IC("u", 2)]), "add one, such as pinn.Initial('v', ...)",
     ),
     "one of two systems": (
-        P(T1, ["a", "b"], {"first": "a_t + a", "second": "b_t - b"},
-          [IC("a", 1), IC("a", 2, order=1)]),
+        P(T1, ["a", "b"], {"first": "a_t + a", "second": "b_t - b"}, [IC("a", 1)]),
         "the equation 'second' takes 1 condition in t",
     ),
     "a flow without a start": (

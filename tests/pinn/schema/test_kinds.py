@@ -273,7 +273,14 @@ def test_declared_objects_copy_and_pickle():
 
 def test_a_comma_inside_braces_is_explained():
     _, messages = read(Record(Solver), "{steps: min(3, 1)}")
-    assert "put quotes around a text that contains a comma" in messages[0]
+    assert 'put quotes around a text that contains a comma: steps: "min(3, 1)"' in messages[0]
+
+
+def test_a_bracket_that_is_never_closed_is_told_where_commas_cut_its_text():
+    _, messages = read(Record(Solver), "{steps: max(2, min(3, 1)}")
+    closed = """steps: "max(2, min(3, 1)", whose '(' is never closed"""
+    assert [message for message in messages if closed in message]
+    assert any("got 'max(2', whose '(' is never closed" in message for message in messages)
 
 
 def test_a_member_by_name_alone_has_its_defaults():
