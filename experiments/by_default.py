@@ -15,13 +15,13 @@ from experiments.resumable import machine_line
 
 
 def solved(
-    problem: pinn.Problem, seconds: float, seed: int
+    problem: pinn.Problem, seconds: float, seed: int, **given: Any
 ) -> tuple[pinn.Solution, dict[str, Any]]:
-    """Solve a problem with the defaults; returns the solution and figures of the run."""
+    """Solve a problem with the defaults but for what is given; returns figures of the run, too."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
-        solution = pinn.solve(problem, seed=seed, seconds=seconds)
+        solution = pinn.solve(problem, seed=seed, seconds=seconds, **given)
         took = time.perf_counter() - began
     return solution, {
         "limit": seconds,

@@ -31,6 +31,7 @@ from pinn.diagnosis import (
     lacks_conditions,
     lacks_inflow,
     missed,
+    outweighing_noise,
     overfitted,
     preflight,
     recovery,
@@ -248,8 +249,10 @@ def solve(
     weighting: block name -> weight in the loss, 1 where left out, or a pinn.Weighting that chooses
     them, or a list of these, whose weights are multiplied. A problem in units far from its own is
     scaled: without weights and a target, blocks whose residuals are a thousand times apart are
-    weighed by their size, and networks whose scale is left out get one; the report says so
-    (pinn.diagnosis.in_natural_units). precision: "float64" or "float32".
+    weighed by their size, and networks whose scale is left out get one
+    (pinn.diagnosis.in_natural_units); and equations outweigh data whose sigma is told, by
+    pinn.Discrepancy (pinn.diagnosis.outweighing_noise). The report says so. precision: "float64" or
+    "float32".
     device: "cpu", "cuda", or one of several GPUs: "cuda:1". callbacks: functions of a step record,
     or objects with the methods of pinn.training.Callback; pinn.Progress() shows progress, and
     without it nothing is printed.
@@ -403,6 +406,7 @@ def _chosen(
     """Return the run with what was left open: units, layers, spots of sources, the model."""
     started = start.problem if isinstance(start, Solution) else None
     experiment, decisions = in_natural_units(asked, fixed_model=started is not None)
+    experiment, weighed = outweighing_noise(experiment, asked)
     left_open = experiment
     experiment, layers = in_layers(experiment, started)
     experiment, spots = at_spots(experiment, left_open)
@@ -410,7 +414,7 @@ def _chosen(
     if chosen.decisions and start is None and not chosen.interrupted:
         experiment, by_way = eased(chosen.experiment)
         chosen = chosen._replace(experiment=experiment, decisions=(*chosen.decisions, *by_way))
-    return chosen._replace(decisions=(*decisions, *layers, *spots, *chosen.decisions))
+    return chosen._replace(decisions=(*decisions, *weighed, *layers, *spots, *chosen.decisions))
 
 
 def _begin(

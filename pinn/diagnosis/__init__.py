@@ -14,6 +14,7 @@ from pinn.diagnosis.layered import in_layers
 from pinn.diagnosis.missed import missed
 from pinn.diagnosis.missing import lacks_conditions
 from pinn.diagnosis.natural_units import in_natural_units
+from pinn.diagnosis.outweighed import outweighing_noise
 from pinn.diagnosis.overfit import overfitted
 from pinn.diagnosis.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning

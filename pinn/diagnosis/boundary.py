@@ -45,7 +45,8 @@ def is_inside(condition: Stated, domain: Shape, sided: bool) -> bool:
         return len(domain.space) == 1
     if len(domain.coordinates) > 1:
         return len(condition.points) > 1
-    return not np.isclose(condition.points.coordinates, list(domain.bounds.values())).any()
+    at_ends = np.isclose(condition.points.coordinates, list(domain.bounds.values())).any(axis=1)
+    return not at_ends.all()
 
 
 def places(parts: list[tuple[Part, float]]) -> str:

@@ -20,26 +20,38 @@ def follows_noise(
 ) -> str | None:
     """Return a sentence where equations do not hold since the noise of data is followed, else None.
 
-    residuals: those of pinn.diagnosis.scaled_residuals. Data whose sigma is told are meant, of
-    which many more are fitted than there are coefficients, as the trace of the hat matrix tells.
+    residuals: those of pinn.diagnosis.scaled_residuals. Data are meant of which many more are
+    fitted than there are coefficients, as the trace of the hat matrix tells. The remedy is their
+    sigma where that is not told, as what is left of them says it, and heavier equations where it
+    is.
     """
     weak = [name for name in problem.equations if not residuals.get(name, 0.0) < LARGE]
     spent = {
-        name: fit.rows - fit.freedom for name, fit in recovery.data.items()
-        if not math.isnan(fit.probability)
-        and fit.rows - fit.freedom > len(problem.parameters) + _SPENT * fit.rows
+        name: fit for name, fit in recovery.data.items()
+        if fit.rows - fit.freedom > len(problem.parameters) + _SPENT * fit.rows
     }  # fmt: skip
     if not weak or not spent:
         return None
     shown = ", ".join(
-        f"of the {recovery.data[name].rows} of {name} about {count:.0f} are spent on fitting them"
-        for name, count in spent.items()
+        f"of the {fit.rows} of {name} about {fit.rows - fit.freedom:.0f} are spent on fitting them"
+        for name, fit in spent.items()
     )
-    weights = {name: _HEAVIER for name in problem.equations}
     count = len(problem.parameters)
-    coefficients = f"{count} coefficient{'s' if count != 1 else ''}"
+    beside = f", beside {count} coefficient{'s' if count != 1 else ''}" if count else ""
+    untold = {name: fit.sigma for name, fit in spent.items() if math.isnan(fit.probability)}
+    if untold:
+        sizes = ", ".join(f"about {sigma:.2g} in {name}" for name, sigma in untold.items())
+        remedy = (
+            f"say how large it is (sigma of pinn.Data; {sizes}, by what is left of them), and "
+            "equations outweigh it where no weights are given"
+        )
+    else:
+        weights = {name: _HEAVIER for name in problem.equations}
+        remedy = (
+            "equations that are exact want more weight than data with noise, as "
+            f"weighting={weights}"
+        )
     return (
-        f"the solution follows the noise of data where the equations do not hold: {shown}, beside "
-        f"{coefficients}; equations that are exact want more weight than data with noise, as "
-        f"weighting={weights}"
+        f"the solution follows the noise of data where the equations do not hold: {shown}{beside}; "
+        f"{remedy}"
     )

@@ -16,7 +16,7 @@ from pinn.diagnosis.thin_layers import TOO_THIN, thinnest
 from pinn.equations.leaves import At, Derivative, Laplacian, parts_of
 from pinn.equations.values import ModelValues
 from pinn.problem import Problem
-from pinn.residuals import Interior, Residual, Source, judged
+from pinn.residuals import Interior, Measured, Residual, Source, judged
 from pinn.sampling import Points, Sampling, stream
 from pinn.solution.solution import Solution
 
@@ -90,7 +90,20 @@ def unsolved(
         f"of {shown} is large, {LARGE:g} or more; more training, more points,"
         f"{' windows of time,' * windows} {easier} or other weights may help"
     )
-    return ". Besides, ".join([told, *(text_scales(problem) if problem is not None else ())])
+    besides = [*_of_untold_noise(problem, large), *text_scales(problem)] if problem else []
+    return ". Besides, ".join([told, *besides])
+
+
+def _of_untold_noise(problem: Problem, large: Mapping[str, float]) -> Iterator[str]:
+    names = [
+        one.name for one in problem.residuals
+        if one.name in large and isinstance(one.source, Measured) and one.source.noise is None
+    ]  # fmt: skip
+    if names:
+        yield (
+            f"what is left of {', '.join(names)} may be noise: say how large that is (sigma of "
+            "pinn.Data), and only what is beyond it counts"
+        )
 
 
 def _for_layers(problem: Problem) -> str | None:

@@ -262,6 +262,10 @@ class Measured(Source):
         """Where it was measured, (n, d)."""
         return self._found[0].coordinates
 
+    def measured(self, name: str) -> np.ndarray:
+        """Return a column of what was measured, (n,)."""
+        return self._found[0].columns[name]
+
     def draw(self, sampling: Sampling, rng: np.random.Generator) -> Points:
         """Return all of them."""
         return self._found[0]

@@ -5,6 +5,7 @@ from pinn.objective.weighting.attention import Attention
 from pinn.objective.weighting.causal import Causal
 from pinn.objective.weighting.combined import Combined
 from pinn.objective.weighting.declaration import AnyWeighting
+from pinn.objective.weighting.discrepancy import Discrepancy
 from pinn.objective.weighting.equal_losses import EqualLosses
 from pinn.objective.weighting.fixed import Fixed
 from pinn.objective.weighting.grad_norm import GradNorm
@@ -25,10 +26,11 @@ WEIGHTINGS.add("softadapt", SoftAdapt)
 WEIGHTINGS.add("self_adaptive", SelfAdaptive)
 WEIGHTINGS.add("attention", Attention)
 WEIGHTINGS.add("causal", Causal)
+WEIGHTINGS.add("discrepancy", Discrepancy)
 WEIGHTINGS.add("combined", Combined)
 
 __all__ = [
-    "LRA", "NTK", "WEIGHTINGS", "AnyWeighting", "Attention", "Causal", "Combined", "EqualLosses",
-    "Fixed", "GradNorm", "ReLoBRaLo", "SelfAdaptive", "SoftAdapt", "State", "View", "Weighting",
-    "Weights", "reweigh",
+    "LRA", "NTK", "WEIGHTINGS", "AnyWeighting", "Attention", "Causal", "Combined", "Discrepancy",
+    "EqualLosses", "Fixed", "GradNorm", "ReLoBRaLo", "SelfAdaptive", "SoftAdapt", "State", "View",
+    "Weighting", "Weights", "reweigh",
 ]

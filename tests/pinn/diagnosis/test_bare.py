@@ -99,6 +99,7 @@ LEFT = BC("u", 0, on="x=0")
 @pytest.mark.parametrize("problem", [
     P(X, ["u"], LINE, [LEFT, pinn.PointValue("u", 0, x=0.4)]),
     P(X, ["u"], LINE, [LEFT, pinn.PointValue("u", 0, x=1)]),
+    P(X, ["u"], LINE, [pinn.Data("u", {"x": [0, 0.5, 1], "u": [1, 2, 1]})]),
     P(X, ["u"], LINE, [LEFT, pinn.Integral("u", 0.3)]),
     P(X * T1, ["u"], HEAT, [IC("u", "x"), LEFT, pinn.Integral("u", 0.3)]),
     P(X, ["u"], {"beam": "u_xxxx - 1"},

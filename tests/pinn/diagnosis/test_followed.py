@@ -31,11 +31,16 @@ def test_it_is_told_where_many_data_are_spent_and_an_equation_does_not_hold():
     assert said.endswith("as weighting={'decay': 100}")
 
 
+def test_noise_whose_size_nobody_told_is_to_be_told():
+    said = follows_noise(decay(None), {"decay": 0.1}, fitted(21.0, math.nan))
+    assert said is not None and "about 19 are spent on fitting them, beside 1 coefficient;" in said
+    assert "say how large it is (sigma of pinn.Data; about 0.1 in data_u, by what is left" in said
+
+
 @pytest.mark.parametrize("residual, recovery", [
     (0.01, fitted(21.0)),  # the equation holds
     (0.1, fitted(38.0)),  # the coefficient and a start alone
     (0.1, fitted(31.5)),  # what comes in at a boundary
-    (0.1, fitted(21.0, math.nan)),  # nobody said how large the noise is
     (0.1, Recovery()),
 ])  # fmt: skip
 def test_nothing_is_said_elsewhere(residual, recovery):

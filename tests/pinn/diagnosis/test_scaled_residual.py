@@ -175,6 +175,16 @@ def test_nothing_is_said_of_small_residuals():
     assert "b (0.5)" in unsolved({"a": 0.039, "b": 0.5})
 
 
+def test_what_is_left_of_data_may_be_noise_that_nobody_told_of():
+    table = {"t": [0.5, 1.0], "u": [1.0, 2.0]}
+    for sigma, is_told in ((None, True), (0.1, False)):
+        measured = pinn.Data("u", table, sigma=sigma)
+        problem = dataclasses.replace(decay(), conditions=[pinn.Initial("u", 2), measured])
+        said = unsolved({"decay": 0.01, "data_u": 0.05}, problem=problem)
+        assert ("what is left of data_u may be noise: say how large" in said) == is_told
+        assert "may be noise" not in unsolved({"decay": 0.5, "data_u": 0.01}, problem=problem)
+
+
 def test_warnings_and_residuals_are_saved(tmp_path):
     solution = pinn.solve(decay(), **SMALL, training=[pinn.Adam(3)])
     solution.save(tmp_path / "s.npz")

@@ -14,6 +14,7 @@ from pinn.objective.weighting import (
     Attention,
     Causal,
     Combined,
+    Discrepancy,
     EqualLosses,
     Fixed,
     GradNorm,
@@ -399,3 +400,65 @@ def problem(domain, **constants):
 def test_a_scheme_that_does_not_fit_the_problem_is_refused_before_training(weighting, message):
     with pytest.raises(ValueError, match=message):
         pinn.solve(problem(pinn.Interval("x", 0, 1)), weighting=weighting)
+
+
+# ---- data with noise
+
+DECAY = pinn.Problem(
+    pinn.Interval("x", 0, 1), ["u"], {"decay": "u_x + k*u"},
+    [pinn.PointValue("u", 1, x=0),
+     pinn.Data("u", {"x": [0, 0.5, 1], "u": [1, 0.4, 0.1]}, sigma=0.1),
+     pinn.Data("u", {"x": [0.2], "u": [0.7]}, name="no_sigma")],
+    parameters={"k": 1.0},
+)  # fmt: skip
+
+
+def measured(off, decay=1.0):
+    """What a scheme sees where data lie so many sigma off, and the equation has this loss."""
+    rows = np.array([0.1, -0.1, 0.1]) * off
+    data, point, other = "data_u", "value_u_x_0", "no_sigma"
+    blocks = [SimpleNamespace(name=one.name, residual=one) for one in DECAY.residuals]
+    assert sorted(one.name for one in blocks) == sorted(["decay", point, data, other])
+    known = {"decay": decay, point: 0.0, data: float(np.mean(rows**2)), other: 0.0}
+    return SimpleNamespace(
+        names=list(known), losses=known, residuals={data: rows, "decay": np.zeros(4)},
+        objective=SimpleNamespace(blocks=blocks),
+    )  # fmt: skip
+
+
+def heavier(*seen, **settings):
+    """The weight of the equation after each look."""
+    found, _ = updates(Discrepancy(**settings), [measured(*one) for one in seen])
+    for one in found:
+        assert one.blocks["data_u"] == one.blocks["no_sigma"] == 1
+        assert one.blocks["value_u_x_0"] == one.blocks["decay"]
+    return [one.blocks["decay"] for one in found]
+
+
+def test_what_is_exact_grows_heavier_while_data_lie_within_their_noise():
+    seen = [(1, 1), (1, 1), (3, 1e-3), (1, 1e-3), (1, 1e-4), (1, 1e-5)]
+    assert heavier(*seen, factor=4, most=50) == [1, 4, 4, 16, 50, 50]
+
+
+def test_noise_may_bring_two_standard_deviations_of_its_mean_square():
+    # of three rows: 1 + 2 sqrt(2/3) = 2.633 is the square of 1.6227
+    assert heavier((1,), (1.62,)) == [1, 10]
+    assert heavier((1,), (1.63,)) == [1, 1]
+
+
+def test_what_holds_beside_the_data_grows_no_heavier():
+    # the loss of the data is 0.01: 1e-5 of that is left to what is exact, as it is weighed
+    assert heavier((1,), (1, 0.9e-7), (1, 0.9e-7)) == [1, 1, 1]
+    assert heavier((1,), (1, 1.1e-6), (1, 0.9e-8)) == [1, 10, 10]
+    assert heavier((1,), (1, 1.1e-6), (1, 1.1e-8)) == [1, 10, 100]
+
+
+def test_what_a_network_cannot_hold_better_grows_no_heavier():
+    # ten times the weight is worth it where the loss fell to a twentieth
+    assert heavier((1,), (1, 1), (1, 0.051), (1, 0.051), (1, 0.049)) == [1, 10, 10, 10, 100]
+
+
+def test_weights_that_are_given_are_grown_from():
+    found, _ = updates(Discrepancy(blocks={"decay": 3, "data_u": 2}), 2 * [measured(1)])
+    assert [one.blocks["decay"] for one in found] == [3, 30]
+    assert all(one.blocks["data_u"] == 2 for one in found)
