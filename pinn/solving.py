@@ -468,11 +468,12 @@ def _trained(
 
 def _estimate(
     experiment: Experiment, objective: Objective, result: TrainingResult,
-    scaled: Mapping[str, float], announce: Callable[[], Any], unseen: bool,
+    scaled: Mapping[str, float], announce: Callable[[], Any], unseen: bool, solved: bool,
 ) -> ErrorEstimate:
     """Estimate the error of what training left, unless that took less work than this would.
 
-    unseen: whether points of training miss something.
+    unseen: whether points of training miss something. solved: whether nothing that is stated seems
+    not to hold.
     """
     slopes = {name for name, stage in STAGES.items() if stage.takes_jacobian}
     size, rows = objective.size, objective.rows
@@ -489,7 +490,7 @@ def _estimate(
             allowed = max(_LEAST_SECONDS, _ESTIMATED * experiment.seconds)
         found = error_estimate(experiment, objective, result.theta, scaled, allowed)
         if not isinstance(experiment.model, Windows):
-            found = with_noise(found, objective)
+            found = with_noise(found, objective, solved)
         if any(jumps(experiment.problem)):
             found = replace(found, doubts=(*found.doubts, _ACROSS_JUMPS))
         if unseen:
@@ -533,6 +534,7 @@ def _judged(
         estimate = _estimate(
             experiment, objective, result, residual,
             lambda: notify(callbacks, "on_estimate", solution), bool(unseen),
+            not any(hints) and not any(isinstance(one, UnsolvedWarning) for one in doubts),
         )  # fmt: skip
         doubts += [
             ProblemWarning(f"{not_determined(*one)}; {_LOOSE}")

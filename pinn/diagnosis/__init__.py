@@ -1,26 +1,26 @@
 """What seems wrong with a problem before training, and with a solution after it."""
 
+from pinn.diagnosis.adapted.easing import eased
+from pinn.diagnosis.adapted.layered import in_layers
+from pinn.diagnosis.adapted.natural_units import in_natural_units
+from pinn.diagnosis.adapted.outweighed import outweighing_noise
+from pinn.diagnosis.adapted.spotted import at_spots
 from pinn.diagnosis.bands import standard_errors, with_noise
 from pinn.diagnosis.check import BlockCheck, Check, StageCheck, check_run
 from pinn.diagnosis.diagnose import Diagnosis, doctor
-from pinn.diagnosis.easing import eased
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import CAUSES, Change, Finding
 from pinn.diagnosis.followed import follows_noise
-from pinn.diagnosis.homogeneous import solved_by_zero
-from pinn.diagnosis.inflow import lacks_inflow
-from pinn.diagnosis.jumps import jumps
-from pinn.diagnosis.layered import in_layers
 from pinn.diagnosis.missed import missed
-from pinn.diagnosis.missing import lacks_conditions
-from pinn.diagnosis.natural_units import in_natural_units
-from pinn.diagnosis.outweighed import outweighing_noise
 from pinn.diagnosis.overfit import overfitted
-from pinn.diagnosis.preflight import preflight
+from pinn.diagnosis.posed.homogeneous import solved_by_zero
+from pinn.diagnosis.posed.inflow import lacks_inflow
+from pinn.diagnosis.posed.jumps import jumps
+from pinn.diagnosis.posed.missing import lacks_conditions
+from pinn.diagnosis.posed.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.diagnosis.recovery import recovery, untrained
 from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
-from pinn.diagnosis.spotted import at_spots
 
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pinn.diagnosis.homogeneous import homogeneous
-from pinn.diagnosis.missing import overdetermined
-from pinn.diagnosis.model_scale import scale_advice
-from pinn.diagnosis.sizes import given_size
-from pinn.diagnosis.statement import Stated, Statement
-from pinn.diagnosis.surplus import surplus_that_may_agree
+from pinn.diagnosis.adapted.model_scale import scale_advice
+from pinn.diagnosis.posed.homogeneous import homogeneous
+from pinn.diagnosis.posed.missing import overdetermined
+from pinn.diagnosis.posed.sizes import given_size
+from pinn.diagnosis.posed.statement import Stated, Statement
+from pinn.diagnosis.posed.surplus import surplus_that_may_agree
 from pinn.equations.leaves import parts_of
 
 # Sizes that are further apart than this are told of.

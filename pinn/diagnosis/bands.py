@@ -77,13 +77,17 @@ def standard_errors(solution: Solution, **coordinates: Any) -> dict[str, np.ndar
     return {name: deviations.reshape(shape) for name, deviations in found.items()}
 
 
-def with_noise(estimate: ErrorEstimate, objective: Objective) -> ErrorEstimate:
+def with_noise(
+    estimate: ErrorEstimate, objective: Objective, solved: bool = False
+) -> ErrorEstimate:
     """Return an estimate of errors that is nowhere below what noise in the data has moved.
 
     objective: the trained one, where training left it. An estimate from the equations says nothing
     of that: a solution that fits noise satisfies them. The standard errors of an unknown or field
     at places all over the domain count, by their mean square and by the largest one. The estimate
-    stays as it is without data, and for networks of more than 4000 numbers.
+    stays as it is without data, and for networks of more than 4000 numbers. solved: whether
+    equations and conditions hold, and the data lie within their noise; what speaks against the
+    estimate of the equations does not speak against one that is noise all over.
     """
     columns, problem = network_columns(objective), objective.problem
     names = [name for name in problem.outputs if name in estimate.relative_l2]
@@ -94,29 +98,22 @@ def with_noise(estimate: ErrorEstimate, objective: Objective) -> ErrorEstimate:
     like = objective.parameters.tensors[0]
     at = T.tensor(places, dtype=like.dtype, device=like.device)
     values = objective.parameters.module(at).detach().cpu().numpy()
-    relative, maximum = dict(estimate.relative_l2), dict(estimate.maximum)
-    where, raised = dict(estimate.where), {}
+    noise, maximum, where = {}, {}, {}
     for name, deviations in _bands(objective, names, places).items():
         region = region_of(problem, name, problem.domain.coordinates)
         here = np.flatnonzero(np.ones(len(places), bool) if region is None else region(places))
         size = _rms(values[here, problem.scope.unknown_number[name]]) if len(here) else 0.0
         if not size > 0:
             continue
-        share, worst = _rms(deviations[here]) / size, here[int(deviations[here].argmax())]
-        if share > relative[name]:
-            relative[name] = raised[name] = share
-        if deviations[worst] > maximum[name]:
-            maximum[name] = float(deviations[worst])
-            place = places[worst].tolist()
-            where[name] = dict(zip(problem.domain.coordinates, place, strict=True))
-    if not raised:
-        return replace(estimate, maximum=maximum, where=where)
-    told = ", ".join(f"{name} by {share:.1e}" for name, share in raised.items())
-    return replace(estimate, relative_l2=relative, maximum=maximum, where=where, remarks=(
-        *estimate.remarks,
-        f"noise in the data may have moved {told} (relative L2, one standard error), which is "
-        "more than the equations tell: the estimate is that",
-    ))  # fmt: skip
+        worst = here[int(deviations[here].argmax())]
+        noise[name], maximum[name] = _rms(deviations[here]) / size, float(deviations[worst])
+        place = places[worst].tolist()
+        where[name] = dict(zip(problem.domain.coordinates, place, strict=True))
+    found = estimate.moved_by_noise(noise, maximum, where)
+    if solved and found.noise.keys() >= found.relative_l2.keys():
+        # The equations were asked how far u is from what satisfies them: noise does not show there.
+        return replace(found, doubts=(), possible={}, remarks=found.remarks[-1:])
+    return found
 
 
 def _data(objective: Objective) -> list[Block]:

@@ -14,8 +14,8 @@ import numpy as np
 from pinn.diagnosis.advice import advice
 from pinn.diagnosis.few_points import few_points
 from pinn.diagnosis.missed import unmet_sources
-from pinn.diagnosis.preflight import preflight
-from pinn.diagnosis.statement import statement_of
+from pinn.diagnosis.posed.preflight import preflight
+from pinn.diagnosis.posed.statement import statement_of
 from pinn.models import Windows
 from pinn.models.in_words import in_words
 from pinn.objective import Evaluation, Objective

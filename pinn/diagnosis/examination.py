@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from pinn.diagnosis.finding import Finding
+from pinn.diagnosis.posed.statement import Statement, statement_of
 from pinn.diagnosis.scaled_residual import LARGE, scaled_residuals
-from pinn.diagnosis.statement import Statement, statement_of
 from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.optimizers import LBFGS, Diverged, LevenbergMarquardt, SSBroyden, Stage

@@ -15,7 +15,8 @@ sandwich is that of Huber, Proc. Fifth Berkeley Symp. 1 (1967) 221.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import math
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,9 +24,9 @@ import numpy as np
 
 import autograd as T
 from pinn.diagnosis.elimination import Elimination
-from pinn.diagnosis.multiples import free_coefficients
+from pinn.diagnosis.posed.multiples import free_coefficients
+from pinn.diagnosis.posed.statement import statement_of
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
-from pinn.diagnosis.statement import statement_of
 from pinn.objective import Block, Objective
 from pinn.residuals import Judged, Measured, judged
 from pinn.solution.recovery import DataFit, Recovery
@@ -38,6 +39,15 @@ _AT_BOUND = 1e-6
 # The part of a coefficient in a direction that nothing determines, to be named for it.
 _INVOLVED = 0.1
 _UNLIKELY = 1e-3
+# Outliers lie so many times further off than others do, are no more than this share of the rows,
+# and make up so much of the sum of squares.
+_FAR, _MOST_FAR, _MOST_OF_IT = 4.0, 0.05, 0.5
+# Of normal numbers, in standard deviations.
+_MEDIAN = 0.6745
+_NO_FIT = (
+    "the solution does not fit them, or sigma is too small; see whether the equations are those of "
+    "the measurement, train longer, or give the data a larger weight"
+)
 
 
 @dataclass(frozen=True)
@@ -134,7 +144,7 @@ def _analysed(
         *map(ProblemWarning, _undetermined(free, vectors[:, ~certain], found)),
         *map(ProblemWarning, _at_bounds(coefficients)),
         *map(ProblemWarning, _not_ended(network)),
-        *map(UnsolvedWarning, _misfits(fits)),
+        *map(UnsolvedWarning, _misfits(fits, data)),
     ]
 
 
@@ -298,14 +308,35 @@ def _not_ended(network: Elimination) -> Iterator[str]:
         )
 
 
-def _misfits(fits: dict[str, DataFit]) -> Iterator[str]:
+def _misfits(fits: dict[str, DataFit], data: Sequence[Noisy]) -> Iterator[str]:
     """Name the data that lie further off than their noise; a sigma may well be a cautious one."""
-    for name, fit in fits.items():
+    for one, (name, fit) in zip(data, fits.items(), strict=True):
         if fit.probability < _UNLIKELY:
             yield (
                 f"the data of {name} lie {fit.scatter:.2g} of their sigma from the solution, where "
                 f"1 is expected (chi-square {fit.chi_square:.4g} for {fit.freedom:.4g} degrees of "
-                "freedom): the solution does not fit them, or sigma is too small; train longer, "
-                "give the data a larger weight, or see whether the equations are those of the "
-                "measurement"
+                f"freedom): {_outlying(one) or _NO_FIT}"
             )
+
+
+def _outlying(data: Noisy) -> str | None:
+    """Say that a few rows far off are most of a misfit, None where they are not."""
+    block, rows = data.block, np.abs(data.judged.rows) / data.noise
+    # one row far off moves the fit, and the others with it
+    usual = max(1.0, float(np.median(rows)) / _MEDIAN)
+    far = rows > _FAR * usual
+    count, most = int(np.count_nonzero(far)), max(1, math.floor(_MOST_FAR * len(rows)))
+    if block.residual.huber is not None or not 0 < count <= most:
+        return None
+    share = float(np.sum(rows[far] ** 2) / np.sum(rows**2))
+    if share < _MOST_OF_IT:
+        return None
+    coordinates = block.residual.source.domain.coordinates
+    place = block.points.coordinates[int(np.argmax(rows))]
+    where = ", ".join(f"{n} = {v:.4g}" for n, v in zip(coordinates, place, strict=True))
+    are = "is" if count == 1 else "are"
+    return (
+        f"{count} of {len(rows)} rows, {rows[far].min():.2g} sigma off or more, {are} {share:.0%} "
+        f"of it, the worst {rows.max():.2g} sigma at {where}; where they are wrong, leave them "
+        'out, or give the data robust="huber"'
+    )

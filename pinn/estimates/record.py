@@ -85,6 +85,9 @@ class ErrorEstimate:
     possible     the largest relative L2 error by unknown that leaves the residual as small as it
                  is, to first order, among what the estimate was looked for in: where it is far
                  beyond the estimate, the equations and conditions hardly determine the unknown
+    noise        how far noise in the data may have moved an unknown or field (relative L2 of one
+                 standard error) where that is more than the equations tell: relative_l2 is that,
+                 `error` is not
     fresh        root mean square of each block's residual at points that training never saw
     trained      the same at the points of training
     share        of the points and functions of an estimate that it was made with: less than 1 where
@@ -105,6 +108,7 @@ class ErrorEstimate:
     where: dict[str, dict[str, float]] = field(default_factory=dict)
     unexplained: float = math.nan
     possible: dict[str, float] = field(default_factory=dict, metadata={"later": True})
+    noise: dict[str, float] = field(default_factory=dict, metadata={"later": True})
     fresh: dict[str, float] = field(default_factory=dict)
     trained: dict[str, float] = field(default_factory=dict)
     share: float = field(default=1.0, metadata={"later": True})
@@ -119,6 +123,31 @@ class ErrorEstimate:
     def trusted(self) -> bool:
         """Whether there is an estimate, and nothing speaks against it: neither doubts nor size."""
         return bool(self.relative_l2) and not reasons(self.relative_l2, self.doubts)
+
+    def moved_by_noise(
+        self,
+        noise: Mapping[str, float],
+        maximum: Mapping[str, float],
+        where: Mapping[str, dict[str, float]],
+    ) -> ErrorEstimate:
+        """Return the estimate with what noise has moved, by unknown or field, where that is more.
+
+        noise: of the size of one standard error in relative L2. maximum, where: the largest
+        standard error, and its place.
+        """
+        raised = {n: share for n, share in noise.items() if share > self.relative_l2.get(n, 0.0)}
+        larger = {n for n, value in maximum.items() if not value <= self.maximum.get(n, math.nan)}
+        told = ", ".join(f"{name} by {share:.1e}" for name, share in raised.items())
+        remark = (
+            f"noise in the data may have moved {told} (relative L2, one standard error), which is "
+            "more than the equations tell: the estimate is that"
+        )
+        return dataclasses.replace(
+            self, noise=raised, relative_l2={**self.relative_l2, **raised},
+            maximum={**self.maximum, **{name: maximum[name] for name in larger}},
+            where={**self.where, **{name: where[name] for name in larger}},
+            remarks=(*self.remarks, remark) if raised else self.remarks,
+        )  # fmt: skip
 
     def evaluate(self, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return the estimated error e = u* - u of each unknown, field and quantity at points.

@@ -95,6 +95,11 @@ class Text(Kind):
 
 
 NAME = Text("a name of letters, digits and _ that starts with a letter", NAME_PATTERN)
+# Names of blocks have numbers in them, as value_u_x_-0.5 and value_u_x_1e+06.
+BLOCK_NAME = Text(
+    "the name of a block, of letters, digits, _, ., + and - after a letter",
+    re.compile(r"[A-Za-z][A-Za-z0-9_.+-]*"),
+)
 
 
 @dataclass(frozen=True)
@@ -413,11 +418,12 @@ class OneOrList(Kind):
 
 @dataclass(frozen=True)
 class Names(Kind):
-    """A mapping from names of the user's choice to values of one kind."""
+    """A mapping from names of the user's choice to values of one kind; key: of the names."""
 
     kind: Kind
     named: str = "a mapping"
     least: int = 0
+    key: Text = NAME
 
     @property
     def what(self) -> str:
@@ -433,7 +439,7 @@ class Names(Kind):
         mistakes, checked = Mistakes(), {}
         for name, item in value.items():
             with mistakes.under(name):
-                checked[NAME.check(name)] = self.kind.check(item)
+                checked[self.key.check(name)] = self.kind.check(item)
         mistakes.end()
         return checked
 
@@ -446,8 +452,8 @@ class Names(Kind):
         for name, value in node.entries.items():
             below = (*path, name)
             reader.note(below, node.key_places[name])
-            if not NAME.pattern.fullmatch(name):
-                message = f"expected {NAME.what}, got {name!r}{split_hint(node, name)}"
+            if not self.key.pattern.fullmatch(name):
+                message = f"expected {self.key.what}, got {name!r}{split_hint(node, name)}"
                 reader.complain(below, message)
                 valid = False
                 continue

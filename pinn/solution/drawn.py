@@ -70,7 +70,13 @@ def error_drawn(
     else:
         error = estimate.derivative(name, **places)
     better = replace(data, reference=data.values + error, errors=None)
-    return _with_warning(plot_error(better, absolute=absolute, name="estimated error"), solution)
+    figure = plot_error(better, absolute=absolute, name="estimated error")
+    if name in estimate.noise:
+        headline(
+            figure, f"of the equations alone: noise in the data may have moved {name} by "
+            f"{estimate.noise[name]:.1e}",
+        )  # fmt: skip
+    return _with_warning(figure, solution)
 
 
 def _with_warning(figure: Figure, solution: Solution) -> Figure:

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+# Nearer to a solution than this share of their sigma data are not, where there are so many of them.
+_CAUTIOUS, _ENOUGH = 0.5, 10.0
+
 
 @dataclass(frozen=True)
 class DataFit:
@@ -40,7 +43,11 @@ class DataFit:
     @property
     def text(self) -> str:
         """It in words: "80 rows, 0.98 sigma from the solution"."""
+        if math.isnan(self.probability):
+            return f"{self.rows} rows, noise of about {self.sigma:.2g} by what is left of them"
         found = f"{self.rows} rows, {self.scatter:.2f} sigma from the solution"
+        if self.scatter < _CAUTIOUS and self.freedom >= _ENOUGH:
+            found += ", where 1 is expected: sigma seems too large, and standard errors with it"
         if self.left_out:
             found += f", but for {self.left_out} beyond the threshold of the robust fit"
         if self.outliers:

@@ -220,7 +220,12 @@ class Solution:
         objective = self.experiment.objective()
         objective.parameters.load(self.theta)
         with training_resources():
-            return error_estimate(self.experiment, objective, self.theta, self.report.residual)
+            found = error_estimate(self.experiment, objective, self.theta, self.report.residual)
+        # what noise has moved was found when training ended
+        return found.moved_by_noise(
+            known.noise, {name: known.maximum[name] for name in known.noise},
+            {name: known.where[name] for name in known.noise},
+        )  # fmt: skip
 
     def plot_error(
         self, unknown: str | None = None, *, absolute: bool | None = None, **held: float

@@ -176,7 +176,7 @@ def _not_tried(experiment: Experiment, auto: AutoModel) -> str:
     if plan.suited(features) is plan:
         return "stages of training are given, and random features have one of their own"
     if not isinstance(experiment.weighting, Fixed):
-        return "weights that change on the way take the many steps of a network that is trained"
+        return "random features take a step or two, and weights that change on the way take many"
     if experiment.collocation.batches:
         return "random features take all points at once"
     if problem.fields:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pinn.diagnosis.contradictions import contradicting
 from pinn.diagnosis.examination import Examination, orders
 from pinn.diagnosis.finding import Change, Finding
+from pinn.diagnosis.posed.contradictions import contradicting
 
 
 def contradiction(seen: Examination) -> Iterator[Finding]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pinn.diagnosis.contradictions import contradicting
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import Finding
-from pinn.diagnosis.preflight import preflight
+from pinn.diagnosis.posed.contradictions import contradicting
+from pinn.diagnosis.posed.preflight import preflight
 
 
 def statement(seen: Examination) -> Iterator[Finding]:

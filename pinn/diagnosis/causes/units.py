@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from pinn.diagnosis.adapted.model_scale import scaled, scales_of
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import Finding
-from pinn.diagnosis.model_scale import scaled, scales_of
-from pinn.diagnosis.sizes import rms, stated_sizes
+from pinn.diagnosis.posed.sizes import rms, stated_sizes
 from pinn.residuals import Interior
 from pinn.sampling import Sampling, stream
 from pinn.training.given import given_values
@@ -21,8 +21,8 @@ def units(seen: Examination) -> Iterator[Finding]:
     """Tell of unknowns that are many times larger or smaller than the outputs of the network.
 
     Their size is the larger one of what conditions give and what the solution has, where the
-    problem is solved, and else what equations and conditions state (pinn.diagnosis.sizes). Of a
-    network that is linear in what is trained nothing is said: it becomes as large as it must.
+    problem is solved, and else what equations and conditions state (pinn.diagnosis.posed.sizes).
+    Of a network that is linear in what is trained nothing is said: it becomes as large as it must.
     """
     if getattr(seen.experiment.model, "linear", False):
         return

@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar
 from pinn.objective.weighting.view import View
 from pinn.objective.weighting.weighting import State, Weighting, Weights
 from pinn.schema import declared
-from pinn.schema.kinds import Names, Number
+from pinn.schema.kinds import BLOCK_NAME, Names, Number
 
-WEIGHTS = Names(Number(low=0.0), "a mapping from block names to weights")
+WEIGHTS = Names(Number(low=0.0), "a mapping from block names to weights", key=BLOCK_NAME)
 
 
 @declared

@@ -136,9 +136,41 @@ def test_an_estimated_error_is_no_less_than_what_noise_may_have_moved(monkeypatc
     assert share == pytest.approx(estimate.relative_l2["a"], rel=0.1) and share > error / 3
     assert estimate.maximum["a"] == pytest.approx(band.max(), rel=0.1)
     assert any("noise in the data may have moved" in one for one in estimate.remarks)
+    assert estimate.noise["a"] == estimate.relative_l2["a"]
     # the equations alone know nothing of it
     alone = error_estimate(solution.experiment, solution.experiment.objective(), solution.theta)
     assert alone.relative_l2["a"] < share / 10
+
+
+def test_what_noise_has_moved_is_in_an_estimate_of_a_solution_that_was_loaded(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr("pinn.solving._WORTH", 0.0)
+    solution = recovered(SIGMA)
+    solution.save(tmp_path / "s.npz")
+    known = solution.report.error_estimate
+    again = pinn.load(tmp_path / "s.npz", model=Powers(7), fields={"a": Powers(6)})
+    estimate = again.error_estimate()
+    assert estimate.error is not None and estimate.noise == known.noise != {}
+    for name, share in known.noise.items():
+        assert estimate.relative_l2[name] == share
+    (title,) = {one for one in [again.plot_error("a").get_suptitle()]}
+    assert f"noise in the data may have moved a by {known.noise['a']:.1e}" in title
+
+
+def test_where_the_problem_is_solved_and_noise_is_all_there_is_nothing_speaks_against_it():
+    solution = recovered(SIGMA)
+    objective = solution.experiment.objective()
+    objective.parameters.load(solution.theta)
+    near = ErrorEstimate(
+        {"u": 1e-9, "a": 1e-9}, {"u": 1e-9, "a": 1e-9}, possible={"u": 0.3},
+        doubts=("errors differ",), remarks=("seen",),
+    )  # fmt: skip
+    for is_solved in (True, False):
+        found = with_noise(near, objective, is_solved)
+        assert found.noise.keys() == {"u", "a"} and found.noise == found.relative_l2
+        assert found.trusted == is_solved and (not found.possible) == is_solved
+        assert len(found.remarks) == (1 if is_solved else 2)
 
 
 def test_an_estimate_above_the_standard_errors_stays():

@@ -14,10 +14,10 @@ from pinn.diagnosis import CAUSES, Change, Examination, Finding, features
 from pinn.diagnosis.causes.balance import balance
 from pinn.diagnosis.causes.units import units
 from pinn.diagnosis.changes import of_model, of_training, short
-from pinn.diagnosis.contradictions import contradicting
 from pinn.diagnosis.examination import Trial, orders
 from pinn.diagnosis.finding import flow
-from pinn.diagnosis.statement import Statement
+from pinn.diagnosis.posed.contradictions import contradicting
+from pinn.diagnosis.posed.statement import Statement
 from pinn.files import to_json
 from pinn.training import choosing
 

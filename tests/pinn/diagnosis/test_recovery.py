@@ -224,6 +224,20 @@ def test_data_that_lie_further_off_than_told_are_named(told, fits):
         assert str(warning).startswith("the data of data_u lie ")
 
 
+@pytest.mark.parametrize(("share", "remedy"), [
+    (0.0, "sigma is too small; see whether the equations are those of the measurement"),
+    (1.0, "freedom): 1 of 20 rows, "),
+])  # fmt: skip
+def test_of_data_that_lie_further_off_a_few_that_are_most_of_it_are_named(share, remedy):
+    far = share * (np.arange(len(XS)) == 7)
+    bad = measured(0.02) + far + 0.3 * (1 - share) * np.sin(40 * XS)
+    objective = objective_of(pinn.Data("u", {"x": XS, "u": bad}, sigma=0.02))
+    fit(objective)
+    (warning,) = recovery(objective)[1]
+    assert remedy in str(warning)
+    assert ("robust=" in str(warning)) == (f"sigma at x = {XS[7]:.4g};" in str(warning)) == share
+
+
 def test_noise_that_was_not_told_is_estimated():
     objective = objective_of(data(0.05, told=False))
     fit(objective)

@@ -180,8 +180,9 @@ def test_what_is_left_of_data_may_be_noise_that_nobody_told_of():
     for sigma, is_told in ((None, True), (0.1, False)):
         measured = pinn.Data("u", table, sigma=sigma)
         problem = dataclasses.replace(decay(), conditions=[pinn.Initial("u", 2), measured])
-        said = unsolved({"decay": 0.01, "data_u": 0.05}, problem=problem)
+        said = unsolved({"decay": 0.01, "data_u": 0.35}, problem=problem)
         assert ("what is left of data_u may be noise: say how large" in said) == is_told
+        assert (unsolved({"decay": 0.01, "data_u": 0.25}, problem=problem) is None) == is_told
         assert "may be noise" not in unsolved({"decay": 0.5, "data_u": 0.01}, problem=problem)
 
 

@@ -118,7 +118,7 @@ def test_coefficients_have_their_interval():
         REPORT, parameters={"nu": 0.0031831, "k": 2.0},
         recovery=Recovery(
             standard_errors={"nu": 1.2e-5},
-            data={"sensors": DataFit(rows=200, sigma=0.1, freedom=198.0, chi_square=198.0)},
+            data={"sensors": DataFit(200, 0.1, freedom=198.0, chi_square=198.0, probability=0.5)},
         ),
     )
     nu = next(row for row in rows(report) if row.startswith("nu "))
@@ -158,3 +158,14 @@ def test_eighty_columns_hold_it():
 def test_warnings_are_told_again_at_the_end():
     found = rows(replace(REPORT, warnings=("no condition on u", "two")))
     assert "warning     no condition on u" in found and "warning     two" in found
+
+
+@pytest.mark.parametrize(("fit", "said"), [
+    (DataFit(60, 0.1, 58.0, 58.0, 0.5), "60 rows, 1.00 sigma from the solution"),
+    (DataFit(60, 0.5, 58.0, 2.7, 1.0), "60 rows, 0.22 sigma from the solution, where 1 is "
+     "expected: sigma seems too large, and standard errors with it"),
+    (DataFit(8, 0.5, 6.0, 0.3, 1.0), "8 rows, 0.22 sigma from the solution"),
+    (DataFit(60, 0.0543, 58.0, 58.0), "60 rows, noise of about 0.054 by what is left of them"),
+])  # fmt: skip
+def test_data_are_told_of_by_their_noise(fit, said):
+    assert fit.text == said

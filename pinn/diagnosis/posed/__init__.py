@@ -1,0 +1,1 @@
+"""Whether a problem is well posed, as its equations and conditions state it."""

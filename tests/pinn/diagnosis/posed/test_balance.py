@@ -1,0 +1,53 @@
+"""Flows that do not balance are told of, and errors of the quadrature are not."""
+
+from __future__ import annotations
+
+import pytest
+
+import pinn
+from pinn.diagnosis.posed.balance import unbalanced, unbalanced_flow
+from pinn.diagnosis.posed.statement import Statement
+
+X, Y = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1)
+BC = pinn.Dirichlet
+
+
+def flow(inflow, outflow):
+    """Return a flow of no divergence from x = 0 to x = 1 between walls."""
+    conditions = [
+        BC("u", inflow, on="x=0"), BC("u", outflow, on="x=1"), BC("u", 0, on=["y=0", "y=1"]),
+        BC("v", 0),
+    ]  # fmt: skip
+    equations = {"mass": "u_x + v_y", "vortex": "u_y - v_x"}
+    problem = pinn.Problem(X * Y, ["u", "v"], equations, conditions)
+    return list(unbalanced_flow(Statement(problem)))
+
+
+@pytest.mark.parametrize("inflow, outflow", [
+    ("4*y*(1 - y)", "2/3"), ("where(y < 0.5, where(y > 0.25, 1, 0), 0)", "0.25"),
+    ("where(y > 0.3 and y < 0.31, 1, 0)", "0.01"),
+    ("exp(-((y - 0.5)/0.01)**2)", "0.01*sqrt(pi)"),
+    ("exp(-((y - 0.37)/1e-4)**2)", "1e-4*sqrt(pi)"),
+    ("max(0, (y - 0.4)*(0.42 - y))", "0.02**3/6"),
+])  # fmt: skip
+def test_flows_that_balance_are_not_told_of(inflow, outflow):
+    assert flow(inflow, outflow) == []
+
+
+@pytest.mark.parametrize("inflow, outflow, missing", [
+    ("4*y*(1 - y)", "0.6", "-0.0666667"), ("where(y < 0.5, 1, 0)", "0.25", "-0.25"),
+])  # fmt: skip
+def test_those_that_do_not_are(inflow, outflow, missing):
+    (said,) = flow(inflow, outflow)
+    assert f"the conditions give {missing}" in said and "'mass'" in said
+
+
+@pytest.mark.parametrize("slope, count", [
+    ("1", 0), ("2", 1), ("where(y > 0.3 and y < 0.33, 1/0.03, 0)", 0),
+])  # fmt: skip
+def test_slopes_and_sources_are_compared_in_the_same_way(slope, count):
+    slopes = [
+        pinn.Neumann("u", slope, on="x=1"), pinn.Neumann("u", 0, on=["x=0", "y=0", "y=1"]),
+    ]  # fmt: skip
+    problem = pinn.Problem(X * Y, ["u"], {"heat": "laplacian(u) - 1"}, slopes)
+    assert len(list(unbalanced(Statement(problem)))) == count

@@ -1,0 +1,193 @@
+"""More conditions than the order of the equations holds are told before training, no others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.config import load
+from pinn.diagnosis import preflight
+from pinn.diagnosis.posed.statement import Statement
+from pinn.diagnosis.posed.surplus import surplus, surplus_that_may_agree
+from pinn.training.experiment import Experiment
+
+BC, IC, P, EQ = pinn.Dirichlet, pinn.Initial, pinn.Problem, pinn.Equation
+X, Y, T = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1), pinn.Time("t", 0, 1)
+CONFIGS = Path(__file__).parents[3] / "configs"
+AT_BOTH = [BC("u", 0, on="x=0"), BC("u", 3, on="x=1")]
+ROTATION = {"e": "u_x - v", "f": "v_x + u"}
+SOME = {"x": np.linspace(0, 1, 5), "u": np.zeros(5)}
+
+TOO_MANY = {
+    "of first order, both ends": (P(X, ["u"], {"e": "u_x + u - 1"}, AT_BOTH), "x", 2, 1),
+    "both ends hard": (
+        P(X, ["u"], {"e": "u_x + u - 1"}, [BC("u", "3*x", hard=True)]), "x", 2, 1,
+    ),
+    "a coefficient that keeps its sign": (
+        P(X, ["u"], {"e": "(1 + x)*u_x + u**2 - 1"}, AT_BOTH), "x", 2, 1,
+    ),
+    "of first order, with a mean": (
+        P(X, ["u"], {"e": "u_x + u - 1"}, [AT_BOTH[0], pinn.Integral("u", 1)]), "x", 2, 1,
+    ),
+    "of first order, with a value inside": (
+        P(X, ["u"], {"e": "u_x + u - 1"}, [AT_BOTH[0], pinn.PointValue("u", 2, x=0.5)]), "x", 2, 1,
+    ),
+    "start and end": (
+        P(T, ["u"], {"e": "u_t - u*(1 - u)"}, [IC("u", 0.1), pinn.Terminal("u", 2)]), "t", 2, 1,
+    ),
+    "two of first order": (
+        P(X, ["u", "v"], ROTATION, [BC("u", 0), BC("v", 1, on="x=0")]), "x", 3, 2,
+    ),
+    "a flux and a value at both ends": (
+        P(X, ["u", "q"], {"e": "q - u_x", "f": "q_x + 1"}, [BC("u", 0), BC("q", 0)]), "x", 4, 2,
+    ),
+    "of second order": (
+        P(X, ["u"], {"e": "u_xx + 1"}, [BC("u", 0), pinn.Neumann("u", 1, on="x=0")]), "x", 3, 2,
+    ),
+    "heat with walls of both kinds": (
+        P(X * T, ["u"], {"e": "u_t - u_xx"}, [IC("u", 0), BC("u", 0), pinn.Neumann("u", 0)]),
+        "x", 4, 2,
+    ),
+    "all around": (
+        P(X * Y, ["u"], {"e": "laplacian(u) + x"}, [BC("u", 0), pinn.Neumann("u", "y - 1/2")]),
+        "x", 4, 2,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOO_MANY)
+def test_more_conditions_than_the_order_are_told_once(name):
+    problem, coordinate, count, taken = TOO_MANY[name]
+    (sentence,) = surplus(Statement(problem))
+    assert sentence.startswith(f"more is asked for in {coordinate} than the equation")
+    assert f"{count} conditions where {taken} {'is' if taken == 1 else 'are'} taken" in sentence
+    assert sentence.endswith(f"leave {count - taken} out")
+
+
+def test_it_is_said_before_training():
+    problem, *_ = TOO_MANY["of first order, both ends"]
+    (sentence,) = preflight(Experiment(problem, pinn.MLP(4, 1)).objective())
+    assert "dirichlet_u_x_low at x = 0, dirichlet_u_x_high at x = 1); unless they" in sentence
+
+
+FINE = {
+    "inflow": P(X * T, ["u"], {"e": "u_t + 2*u_x"}, [IC("u", 0), BC("u", 0, on="x=0")]),
+    "a flux at one end": P(
+        X, ["u", "q"], {"e": "q - u_x", "f": "q_x + 1"},
+        [BC("u", 0, on="x=0"), BC("q", 0, on="x=1")],
+    ),
+    "heat in time, as a flux": P(
+        X * T, ["u", "q"], {"e": "q + u_x", "f": "u_t + q_x"}, [IC("u", "x"), BC("u", "x")],
+    ),
+    "a coefficient": P(X, ["u"], {"e": "u_x + k*u"}, AT_BOTH, parameters={"k": 1.0}),
+    "a mode": P(
+        X, ["u"], {"e": "u_xx + k*u"}, [BC("u", 0), pinn.Integral("u**2", 1)],
+        parameters={"k": 9.0},
+    ),
+    "a mode whose eigenvalue is known": P(
+        X, ["u"], {"e": "u_xx + pi**2*u"}, [BC("u", 0), pinn.PointValue("u", 1, x=0.5)],
+    ),
+    "a mode with its norm": P(
+        X, ["u"], {"e": "u_xx + pi**2*u"}, [BC("u", 0), pinn.Integral("u**2", 1)],
+    ),
+    "ends that agree": P(X, ["u"], {"e": "u_x + 3*u - 3*x - 1"}, [BC("u", "x + 2*exp(-3*x)")]),
+    "two unknowns that agree": P(X, ["u", "v"], ROTATION, [BC("u", "sin(x)"), BC("v", "cos(x)")]),
+    "a function": P(
+        X, ["u"], {"e": "u_x + k"}, [*AT_BOTH, pinn.Data("u", SOME)],
+        fields=[pinn.Field("k", ["x"])],
+    ),
+    "twice the same": P(X, ["u"], {"e": "u_xx + 1"}, [BC("u", 0), BC("u", 0, on="x=1")]),
+    "a contradiction, told as one": P(
+        X, ["u"], {"e": "u_xx + 1"}, [BC("u", 0), BC("u", 1, on="x=1")],
+    ),
+    "pieces of a face": P(
+        X * Y, ["u"], {"e": "laplacian(u) + 1"},
+        [BC("u", 0, on=["x=0", "y=0", "y=1"]), BC("u", 0, on="x=1"), BC("u", 0)],
+    ),
+    "measurements": P(X, ["u"], {"e": "u_x + u"}, [pinn.Data("u", SOME)]),
+    "a period": P(X * T, ["u"], {"e": "u_t + u_x"}, [IC("u", 0), pinn.Periodic("u", "x")]),
+    "a period, with slopes": P(
+        X * T, ["u"], {"e": "u_t - u_xx"}, [IC("u", 0), pinn.Periodic("u", "x", orders=3)],
+    ),
+    "slopes with a mean": P(
+        X, ["u"], {"e": "u_xx + cos(pi*x)"}, [pinn.Neumann("u", 0), pinn.Integral("u", 0)],
+    ),
+    "an integral equation": P(
+        T, ["u"], {"e": "u - 1 + integral((t - s)*at(u, t=s), s, 0, t)"}, [IC("u", 1)],
+    ),
+    "in from both ends": P(X, ["u"], {"e": "(x - 0.5)*u_x + u - 1"}, AT_BOTH),
+    "two media": P(
+        X, ["a", "b"], {"l": EQ("a_xx + 1", on="x<0.4"), "r": EQ("10*b_xx + 1", on="x>0.4")},
+        [BC("a", 0, on="x=0"), BC("b", 0, on="x=1"),
+         pinn.Interface(on="x=0.4", inner="a", outer="b", k_inner=1, k_outer=10)],
+    ),
+    "starts of an algebraic equation": P(
+        T, ["x", "z"], {"a": "x_t + x - z", "b": "z**3 + z - x"}, [IC("x", 2), IC("z", 1)],
+    ),
+    "a velocity of walls that do not move": P(
+        X * T, ["u", "v"], {"a": "u_t - v", "b": "v_t - u_xx"},
+        [BC("u", 0), BC("v", 0), IC("u", "sin(pi*x)"), IC("v", 0)],
+    ),
+    "a magnetic field along conducting walls": P(
+        X * Y * T, ["E", "H", "K"],
+        {"E": "diff(E, t) - diff(K, x) + diff(H, y)", "H": "diff(H, t) + diff(E, y)",
+         "K": "diff(K, t) - diff(E, x)"},
+        [BC("E", 0), pinn.Operator("H*normal_x + K*normal_y"), IC("E", "sin(pi*x)*sin(pi*y)"),
+         IC("H", 0), IC("K", 0)],
+    ),
+    "a pressure along the outlet": P(
+        X * Y, ["u", "v", "p"],
+        {"x": "u*u_x + v*u_y + p_x - laplacian(u)", "y": "u*v_x + v*v_y + p_y - laplacian(v)",
+         "mass": "u_x + v_y"}, [BC("u", "y"), BC("v", "x"), BC("p", 0, on="x=1")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_of_what_is_well_posed_nothing_is_said(name):
+    assert surplus(Statement(FINE[name])) == []
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in CONFIGS.glob("*.yaml")))
+def test_no_config_that_ships_has_too_many(name):
+    assert surplus(Statement(load(CONFIGS / f"{name}.yaml").experiment.problem)) == []
+
+
+@pytest.mark.parametrize("gap, told", [(0, 0), (1e-5, 1)])
+@pytest.mark.parametrize("equation, value", [
+    ("u_xx + 25*u", "sin(5*x)"), ("(1 + x)*u_x + u", "1/(1 + x)"), ("u_xxx + u_xx - 2", "x**2"),
+])  # fmt: skip
+def test_conditions_that_nearly_agree_are_told_apart(equation, value, gap, told):
+    conditions = [BC("u", value), pinn.PointValue("u", f"{value} + {gap}", x=0.25)]
+    if "xxx" in equation:
+        conditions.append(pinn.Neumann("u", "2*x*normal_x"))
+    assert len(surplus(Statement(P(X, ["u"], {"e": equation}, conditions)))) == told
+
+
+@pytest.mark.parametrize("name", [
+    "a mode whose eigenvalue is known", "measurements", "starts of an algebraic equation",
+    "a pressure along the outlet", "a mode with its norm", "ends that agree",
+    "a velocity of walls that do not move", "a magnetic field along conducting walls",
+])  # fmt: skip
+def test_what_may_agree_is_advice(name):
+    (sentence,) = surplus_that_may_agree(Statement(FINE[name]))
+    assert sentence.startswith("more is asked for in ")
+
+
+def test_the_start_of_a_flow_is_none_too_many():
+    flow = {"x": "u_t + p_x - laplacian(u)", "y": "v_t + p_y - laplacian(v)", "mass": "u_x + v_y"}
+    conditions = [
+        *(pinn.Periodic(["u", "v", "p"], name) for name in "xy"), pinn.Integral("p", 0),
+        IC("u", "sin(2*pi*x)*cos(2*pi*y)"), IC("v", "-cos(2*pi*x)*sin(2*pi*y)"),
+    ]  # fmt: skip
+    assert _excess(flow, conditions) == []
+    (sentence,) = _excess(flow, [*conditions, IC("p", 0)])
+    assert sentence.startswith("more is asked for in t than the equations 'x', 'y', 'mass'")
+
+
+def _excess(equations, conditions):
+    statement = Statement(P(X * Y * T, ["u", "v", "p"], equations, conditions))
+    return [*surplus(statement), *surplus_that_may_agree(statement)]
