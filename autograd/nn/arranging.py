@@ -137,7 +137,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
             f"square of upscale_factor={r}, but got shape {list(input.shape)}"
         )
     *before, channels, high, wide = input.shape
-    parts = input.reshape(-1, channels // r**2, r, r, high, wide).permute(0, 1, 4, 2, 5, 3)
+    samples = math.prod(before)
+    parts = input.reshape(samples, channels // r**2, r, r, high, wide).permute(0, 1, 4, 2, 5, 3)
     return parts.reshape(*before, channels // r**2, high * r, wide * r)
 
 
@@ -153,7 +154,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
             f"downscale_factor={r}, but got shape {list(input.shape)}"
         )
     *before, channels, high, wide = input.shape
-    parts = input.reshape(-1, channels, high // r, r, wide // r, r).permute(0, 1, 3, 5, 2, 4)
+    samples = math.prod(before)
+    parts = input.reshape(samples, channels, high // r, r, wide // r, r).permute(0, 1, 3, 5, 2, 4)
     return parts.reshape(*before, channels * r**2, high // r, wide // r)
 
 

@@ -48,6 +48,7 @@ from ..ops.grids.pooling import (
 from ..ops.layout.arrange import pad
 from ..ops.layout.index import value_range
 from ..ops.layout.shape import broadcast_tensors
+from ..ops.matrices.distance import pdist
 from ..ops.matrices.matmul import linear
 from ..ops.matrices.norm import vector_norm
 from ..ops.reductions.softmax import log_softmax, softmax
@@ -164,6 +165,7 @@ __all__ = [
     "one_hot",
     "pad",
     "pairwise_distance",
+    "pdist",
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson_nll_loss",

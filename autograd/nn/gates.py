@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from .. import dtypes
 from ..ops.creation.create import rand, zeros_like
 from ..ops.elementwise.activations import hardsigmoid_op, hardswish_op
 from ..ops.elementwise.piecewise import bent, where
 from ..ops.elementwise.smooth import log, sigmoid, tanh
 from ..ops.layout.gather import scatter
+from ..ops.reductions.reduce import converted
 from ..ops.reductions.softmax import softmax
-from ..ops.registry import floating
 from ..tensor import Tensor
 
 
@@ -55,9 +58,9 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - tanh(input)
 
 
-def softmin(input: Tensor, dim: int) -> Tensor:
-    """Return exp(-input) / sum exp(-input) along `dim`."""
-    return softmax(-floating(input), dim)
+def softmin(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """Return exp(-input) / sum exp(-input) along `dim`, of input as `dtype`."""
+    return softmax(-converted(input, dtype, dtypes.get_default_dtype()), dim)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:

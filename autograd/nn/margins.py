@@ -12,7 +12,7 @@ from ..ops.layout.gather import gather
 from ..ops.matrices.norm import vector_norm
 from ..ops.registry import floating
 from ..tensor import Tensor
-from .reduction import reduced
+from .reduction import check_reduction, reduced
 
 
 def pairwise_distance(
@@ -142,38 +142,56 @@ def multi_margin_loss(
 ) -> Tensor:
     """Return the mean over the classes j other than the target of max(0, margin - x_t + x_j)^p.
 
-    input   (n, classes) or (classes,); target int64, (n,) or ().
+    input   (n, classes) or (classes,), () for one class; target int64, (n,) or ().
     weight  (classes,): a factor for each target.
-    Raises ValueError for another p than 1 and 2, RuntimeError for other shapes.
+    Raises ValueError for another p than 1 and 2 and a weight of another number of dimensions,
+    RuntimeError for other shapes.
     """
+    check_reduction(reduction)
     if p not in (1, 2):
         raise ValueError(f"only p == 1 and p == 2 supported, got {p}")
-    if input.ndim not in (1, 2) or tuple(target.shape) != tuple(input.shape[:-1]):
+    if weight is not None and weight.ndim != 1:
+        raise ValueError(f"weight must be one-dimensional, (classes,), got {list(weight.shape)}")
+    x = input if input.ndim == 2 else input.reshape(1, input.numel())
+    samples, classes = x.shape
+    if input.ndim > 2 or not classes or target.ndim > 1 or target.numel() != samples:
         raise RuntimeError(
             "multi_margin_loss: expected input (n, classes) and target (n,), or (classes,) and "
             f"(), got {list(input.shape)} and {list(target.shape)}"
         )
-    places = target.unsqueeze(-1)
-    missing = clamp_min(margin - gather(input, -1, places) + input, 0)
+    if weight is not None and len(weight) != classes:
+        raise RuntimeError(
+            f"multi_margin_loss: inconsistent weight size, expected {classes} but got "
+            f"{list(weight.shape)}; there is one factor a class"
+        )
+    places = target.reshape(samples, 1)
+    missing = clamp_min(margin - gather(x, -1, places) + x, 0)
     missing = missing * missing if p == 2 else missing
     if weight is not None:
         missing = missing * weight[places]
-    other = arange(input.shape[-1], device=input.device) != places
-    return reduced((missing * other).sum(-1) / input.shape[-1], reduction)
+    other = arange(classes, device=input.device) != places
+    values = (missing * other).sum(-1) / classes
+    return reduced(values.reshape(target.shape), reduction)
 
 
 def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Return the sum of max(0, 1 - x_t + x_j) over targets t and other classes j, by the classes.
 
-    input   (n, classes) or (classes,).
+    input   (n, classes) or (classes,), () for one class.
     target  int64 of the same shape: the targets, then -1.
     Divided by their number, then reduced.  Raises RuntimeError for other shapes and dtypes.
     """
-    if input.shape != target.shape or target.dtype != dtypes.int64 or input.ndim not in (1, 2):
+    check_reduction(reduction)
+    alike = input.shape == target.shape or (
+        max(input.ndim, target.ndim) < 2 and input.numel() == target.numel()
+    )
+    if not alike or target.dtype != dtypes.int64 or input.ndim > 2:
         raise RuntimeError(
             "multilabel_margin_loss: expected an int64 target of the shape of input, (n, classes) "
             f"or (classes,), got {list(target.shape)} of {target.dtype} and {list(input.shape)}"
         )
+    if input.ndim < 2:
+        input, target = input.reshape(-1), target.reshape(-1)
     classes = input.shape[-1]
     counts = (target < 0).long().cumsum(-1) == 0
     places = where(counts, target, 0 * target)

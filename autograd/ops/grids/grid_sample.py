@@ -1,7 +1,9 @@
-"""Images read at any points, between their elements by the four around each."""
+"""Images and volumes read at any points, between their elements by those around each."""
 
 from __future__ import annotations
 
+import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,29 +11,57 @@ import numpy as np
 from ...devices import put
 from ...tensor import Tensor
 from ..elementwise.arithmetic import add, mul, sub
-from ..elementwise.piecewise import clamp, floor, round
+from ..elementwise.piecewise import clamp, floor, round, where
 from ..layout.arrange import flip
 from ..layout.join import cat
 from ..layout.shape import reshape_op
 from ..positions.weighted import weighted_read_op
 from ..registry import Op, refuse_mixed
+from .cubic import OFFSETS, cubic_shares
 
 __all__ = ["grid_sample"]
 
-_PADDINGS = ("zeros", "border")
-_MODES = ("bilinear", "nearest")
+_PADDINGS = ("zeros", "border", "reflection")
+_MODES = ("bilinear", "nearest", "bicubic")
 
 
-def _located(grid: Tensor, sizes: np.ndarray, corners: bool, border: bool) -> Tensor:
-    """Return coordinates in [-1, 1] as positions of elements, those beyond moved to the border.
+# ---- positions
 
-    grid, sizes  of x and of y along the last dimension.
+
+def _located(grid: Tensor, sizes: np.ndarray, corners: bool) -> Tensor:
+    """Return coordinates in [-1, 1] as positions of elements.
+
+    grid, sizes  of x, of y (and of z) along the last dimension.
     """
     if corners:
-        found = mul(add(grid, 1), _beside(grid, (sizes - 1) / 2))
-    else:
-        found = sub(mul(add(grid, 1), _beside(grid, sizes / 2)), 0.5)
-    return clamp(found, 0, _beside(grid, sizes - 1)) if border else found
+        return mul(add(grid, 1), _beside(grid, (sizes - 1) / 2))
+    return sub(mul(add(grid, 1), _beside(grid, sizes / 2)), 0.5)
+
+
+def _moved(at: Tensor, sizes: np.ndarray, padding: str, corners: bool) -> Tensor:
+    """Return positions with those beyond the ends moved inside, unless there are zeros.
+
+    A position at an end, or beyond, has no slope, as in PyTorch.
+    """
+    if padding == "zeros":
+        return at
+    if padding == "reflection":
+        low, span = _mirrors(sizes, corners)
+        at = _reflected(at, low, _beside(at, span))
+    last = _beside(at, sizes - 1)
+    return where((at > 0) & (at < last), at, clamp(at.detach(), 0, last))
+
+
+def _mirrors(sizes: Any, corners: bool) -> tuple:
+    """Return where the first mirror stands and how far away the second does.
+
+    They stand at the outermost centres, or at the outer edges; one element has no two centres.
+    """
+    return (0.0, np.maximum(sizes - 1, 1)) if corners else (-0.5, sizes)
+
+
+def _reflected(at: Any, low: float, span: Any) -> Any:
+    return span - abs((at - low) % (2 * span) - span) + low
 
 
 def _beside(grid: Tensor, numbers: np.ndarray) -> Tensor:
@@ -39,25 +69,42 @@ def _beside(grid: Tensor, numbers: np.ndarray) -> Tensor:
     return Tensor(put(numbers.astype(grid.dtype), grid.device))
 
 
-def _around(xp: Any, at: Any, *, height: int, width: int, corners: tuple) -> tuple:
+def _around(
+    xp: Any, at: Any, *, sizes: tuple, near: tuple, padding: str = "zeros", corners: bool = False
+) -> tuple:
     """Return the row-major numbers of elements beside positions, and 1 where there is one, or 0.
 
-    at       (n, p, 2), whole numbers; (n, p, k) come out.
-    corners  k pairs: how far down, how far to the right.
+    at       (n, p, d), whole numbers, of x first; (n, p, k) come out.
+    sizes    d numbers of elements, that along x last.
+    near     how far away the elements are in each dimension; k are all combinations.
+    padding  which element is meant beyond the ends; with corners, see `_mirrors`.
     """
-    column, row = at[..., 0], at[..., 1]
+    ways = [
+        [_there(xp, at[..., -1 - k] + step, size, padding, corners) for step in near]
+        for k, size in enumerate(sizes)
+    ]
     places, inside = [], []
-    for down, along in corners:
-        y, x = row + down, column + along
-        within = (y >= 0) & (y <= height - 1) & (x >= 0) & (x <= width - 1)
-        places.append(xp.where(within, y * width + x, 0))
+    for steps in product(*ways):
+        number, within = steps[0], None
+        for k, (one, size) in enumerate(zip(steps, sizes, strict=True)):
+            number = one if k == 0 else number * size + one
+            fits = (one >= 0) & (one <= size - 1)
+            within = fits if within is None else within & fits
+        places.append(xp.where(within, number, 0))
         inside.append(within)
     return xp.stack(places, axis=-1).astype(np.int64), xp.stack(inside, axis=-1).astype(at.dtype)
 
 
+def _there(xp: Any, one: Any, size: int, padding: str, corners: bool) -> Any:
+    """Return whole positions along one dimension, moved inside as `_moved` does."""
+    if padding == "zeros":
+        return one
+    if padding == "reflection":
+        one = _reflected(one, *_mirrors(size, corners))
+    return xp.clip(one, 0, size - 1)
+
+
 around_op = Op("around", _around, outputs=2)
-_HERE = ((0, 0),)
-_CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 # ---- what each of four elements around a position has of it: w = s_down s_along, 0 where none is
@@ -113,6 +160,27 @@ slopes_op = Op(
 )
 
 
+# ---- shares of more elements, or in more dimensions: products of those along each
+
+
+def _products(shares: Tensor, inside: Tensor) -> Tensor:
+    """Return the products of one share along each dimension: of (n, p, d, k), as (n, p, k^d).
+
+    Shares along x come first.  The last dimension counts along x fastest, as `around_op` does.
+    """
+    dims, each = shares.shape[2:]
+    total = shares.select(2, dims - 1)
+    for k in range(dims - 2, -1, -1):
+        pairs = mul(total.unsqueeze(-1), shares.select(2, k).unsqueeze(-2))
+        total = reshape_op(pairs, shape=(*pairs.shape[:2], pairs.shape[2] * each))
+    return mul(total, inside)
+
+
+def _linear_shares(after: Tensor) -> Tensor:
+    after = after.unsqueeze(-1)
+    return cat([sub(1, after), after], -1)
+
+
 def grid_sample(
     input: Tensor,
     grid: Tensor,
@@ -122,10 +190,14 @@ def grid_sample(
 ) -> Tensor:
     """Return images (n, c, h, w) read at the points of `grid` (n, p, q, 2): (n, c, p, q).
 
-    grid           x, then y of each point, from -1 (left, top) to 1 (right, bottom).
-    mode           "bilinear", or "nearest" (without a gradient in the grid).
-    padding_mode   beyond the ends: "zeros", or "border" (the nearest there is).
-    align_corners  -1 and 1 are the centres of the outermost elements, instead of their outer edges.
+    input          or volumes (n, c, d, h, w), with a grid (n, p, q, r, 3): (n, c, p, q, r).
+    grid           x, then y (and z) of each point, from -1 (left, top) to 1 (right, bottom).
+    mode           "bilinear", "nearest" (without a gradient in the grid), or "bicubic", for images
+                   only (Keys 1981, with the slope -3/4).
+    padding_mode   beyond the ends: "zeros", "border" (the nearest there is), or "reflection" (what
+                   is as far inside of the end).
+    align_corners  -1 and 1 are the centres of the outermost elements, instead of their outer edges;
+                   reflection is there, too.
     Raises ValueError for other modes, RuntimeError for shapes that do not fit and different dtypes.
     """
     if mode not in _MODES:
@@ -135,10 +207,17 @@ def grid_sample(
             f"grid_sample(): expected padding_mode to be one of {_PADDINGS}, but got: "
             f"{padding_mode!r}"
         )
-    if input.ndim != 4 or grid.ndim != 4 or grid.shape[-1] != 2:
+    dims = input.ndim - 2
+    if dims not in (2, 3) or grid.ndim != input.ndim or grid.shape[-1] != dims:
         raise RuntimeError(
-            "grid_sample(): expected an input (n, c, h, w) and a grid (n, p, q, 2), got sizes "
+            "grid_sample(): expected an input (n, c, h, w) and a grid (n, p, q, 2), or "
+            "(n, c, d, h, w) and (n, p, q, r, 3), got sizes "
             f"{list(input.shape)} and {list(grid.shape)}"
+        )
+    if mode == "bicubic" and dims != 2:
+        raise RuntimeError(
+            "grid_sample(): bicubic interpolation only supports 4D input, got sizes "
+            f"{list(input.shape)}; use 'bilinear'"
         )
     if input.shape[0] != grid.shape[0]:
         raise RuntimeError(
@@ -151,18 +230,33 @@ def grid_sample(
             f"sizes {list(input.shape)}"
         )
     refuse_mixed("grid_sample", input, grid)
-    n, channels, height, width = input.shape
-    points = grid.shape[1] * grid.shape[2]
-    flat = reshape_op(input, shape=(n, channels, height * width))
-    pairs = reshape_op(grid, shape=(n, points, 2))
-    sizes, border = np.array([width, height], np.float64), padding_mode == "border"
-    at = _located(pairs, sizes, bool(align_corners), border)
-    nearest = mode == "nearest"
-    whole = round(at) if nearest else floor(at)
-    places, weights = around_op(
-        whole, height=height, width=width, corners=_HERE if nearest else _CORNERS
-    )
-    if not nearest:
-        weights = shares_op(sub(at, whole), weights)
+    n, channels, *sizes = input.shape
+    points = grid.shape[1:-1]
+    flat = reshape_op(input, shape=(n, channels, math.prod(sizes)))
+    at = reshape_op(grid, shape=(n, math.prod(points), dims))
+    places, weights = _reading(at, tuple(sizes), mode, padding_mode, bool(align_corners))
     result = weighted_read_op(flat, places, weights)
-    return reshape_op(result, shape=(n, channels, *grid.shape[1:3]))
+    return reshape_op(result, shape=(n, channels, *points))
+
+
+def _reading(
+    grid: Tensor, sizes: tuple, mode: str, padding: str, corners: bool
+) -> tuple[Tensor, Tensor]:
+    """Return which elements are read at the points (n, p, d) of a grid, and how much of each."""
+    along = np.array(sizes[::-1], np.float64)
+    at = _located(grid, along, corners)
+    if mode == "bicubic":  # its elements are moved inside, one by one, and not the point
+        whole = floor(at)
+        places, inside = around_op(
+            whole, sizes=sizes, near=OFFSETS, padding=padding, corners=corners
+        )
+        return places, _products(cubic_shares(sub(at, whole)), inside)
+    at = _moved(at, along, padding, corners)
+    if mode == "nearest":
+        return around_op(round(at), sizes=sizes, near=(0,))
+    whole = floor(at)
+    places, inside = around_op(whole, sizes=sizes, near=(0, 1))
+    after = sub(at, whole)
+    if len(sizes) == 2:
+        return places, shares_op(after, inside)
+    return places, _products(_linear_shares(after), inside)

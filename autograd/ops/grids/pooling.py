@@ -82,10 +82,18 @@ def _pool_windows(
     return Windows(kernel, stride, dilation, padding, tuple(counts), tuple(beyond))
 
 
-def _real(name: str, x: Tensor) -> Tensor:
+def _pooled(name: str, x: Tensor, dims: int) -> Tensor:
+    """Return `x` with a batch, which alone may be empty; RuntimeError for other dtypes."""
     if x.dtype.kind not in "fiu":
         raise RuntimeError(f"{name} is not implemented for {x.dtype}; convert with .float()")
-    return x
+    whole = batched(name, x, dims)
+    if not all(whole.shape[1:]):
+        raise RuntimeError(
+            f"{name}: Expected input's non-batch dimensions to have positive length, but input has "
+            f"a shape of {list(x.shape)}; only a batch in front of {dims + 1} dimensions may be "
+            "empty"
+        )
+    return whole
 
 
 # ---- maxima
@@ -133,7 +141,7 @@ def _max_pool(
     name: str, input: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any,
     ceil_mode: bool, return_indices: bool, dims: int,
 ) -> Any:  # fmt: skip
-    x = batched(name, _real(name, input), dims)
+    x = _pooled(name, input, dims)
     windows = _pool_windows(name, x.shape[2:], kernel, stride, padding, dilation, ceil_mode)
     least = -math.inf if x.dtype.kind == "f" else int(np.iinfo(x.dtype).min)
     framed = x.detach()
@@ -274,7 +282,7 @@ def _avg_pool(
     name: str, input: Tensor, kernel: Any, stride: Any, padding: Any, ceil_mode: bool,
     with_padding: bool, divisor: int | None, dims: int,
 ) -> Tensor:  # fmt: skip
-    x = batched(name, _real(name, input), dims)
+    x = _pooled(name, input, dims)
     windows = _pool_windows(name, x.shape[2:], kernel, stride, padding, 1, ceil_mode)
     if divisor == 0:
         raise RuntimeError(f"{name}: divisor must be not zero; leave it out for the mean")

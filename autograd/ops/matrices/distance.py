@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from ...tensor import Tensor
 from ..elementwise.arithmetic import mul, neg, sub
 from ..elementwise.quotient import quotient_op
-from ..layout.shape import unsqueeze
+from ..layout.gather import index_select_op
+from ..layout.index import positions
+from ..layout.shape import reshape_op, unsqueeze
 from ..registry import Op, into, refuse_mixed
 from .matmul import matmul_op
 from .norm import vector_norm
 
-__all__ = ["cdist"]
+__all__ = ["cdist", "pdist"]
 
 _MODES = (
     "use_mm_for_euclid_dist_if_necessary",
@@ -147,3 +151,25 @@ def cdist(
         return euclidean_op(x1, x2)
     order = p if x1.shape[-1] else 0.0  # of no coordinates all norms are 0
     return vector_norm(sub(unsqueeze(x1, -2), unsqueeze(x2, -3)), order, -1)
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """Return the distances between each two rows of `input` (N, M): those of 0 to 1, 2, ..., of 1.
+
+    The result has N (N - 1) / 2 elements; `p` and derivatives are as in `cdist`.  Raises
+    RuntimeError for other shapes, dtypes that are not floating point, and a negative p.
+    """
+    if input.ndim != 2:
+        raise RuntimeError(
+            f"pdist only supports 2D tensors, got: {input.ndim}D; points are rows, (N, M)"
+        )
+    if input.dtype.kind != "f":
+        raise RuntimeError(
+            f"pdist only supports floating-point dtypes, got: {input.dtype}; use .double()"
+        )
+    if not p >= 0:
+        raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
+    count = input.shape[0]
+    first, second = np.triu_indices(count, 1)
+    whole = reshape_op(cdist(input, input, p), shape=(count * count,))
+    return index_select_op(whole, positions(first * count + second, input), dim=0)

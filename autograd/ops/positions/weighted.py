@@ -20,19 +20,18 @@ _MANY = 1 << 14
 
 def _rows(xp: Any, x: Any) -> Any:
     """Return (n, c, m) as the matrix of n * m rows of c numbers."""
-    return xp.ascontiguousarray(x.transpose(0, 2, 1)).reshape(-1, x.shape[1])
+    return xp.ascontiguousarray(x.transpose(0, 2, 1)).reshape(x.shape[0] * x.shape[2], x.shape[1])
 
 
-def _as_before(xp: Any, rows: Any, n: int) -> Any:
+def _as_before(xp: Any, rows: Any, n: int, m: int) -> Any:
     """Return n * m rows of c numbers as (n, c, m)."""
-    width = rows.shape[1]
-    return xp.ascontiguousarray(rows.reshape(n, -1, width).transpose(0, 2, 1))
+    return xp.ascontiguousarray(rows.reshape(n, m, rows.shape[1]).transpose(0, 2, 1))
 
 
 def _numbers(xp: Any, places: Any, size: int) -> Any:
     """Return which of n * size rows are meant by places (n, p, k), as (n * p, k)."""
     starts = xp.arange(places.shape[0]).reshape(-1, 1, 1) * size
-    return (places + starts).reshape(-1, places.shape[2])
+    return (places + starts).reshape(places.shape[0] * places.shape[1], places.shape[2])
 
 
 def _matrix(numbers: np.ndarray, weights: np.ndarray, size: int) -> Any:
@@ -52,25 +51,25 @@ def _read(xp: Any, x: Any, places: Any, weights: Any) -> Any:
     n, width, size = x.shape
     rows, numbers = _rows(xp, x), _numbers(xp, places, size)
     if _is_worth_a_matrix(xp, weights, width):
-        return _as_before(np, _matrix(numbers, weights, n * size) @ rows, n)
+        return _as_before(np, _matrix(numbers, weights, n * size) @ rows, n, places.shape[1])
     shares = weights.reshape(numbers.shape)
     result = xp.zeros((numbers.shape[0], width), x.dtype)
     for k in range(numbers.shape[1]):
         part = xp.take(rows, numbers[:, k], axis=0)
         part *= shares[:, k : k + 1]
         result += part
-    return _as_before(xp, result, n)
+    return _as_before(xp, result, n, places.shape[1])
 
 
 def _add(xp: Any, y: Any, places: Any, weights: Any, *, size: int) -> Any:
     n, width, _ = y.shape
     rows, numbers = _rows(xp, y), _numbers(xp, places, size)
     if _is_worth_a_matrix(xp, weights, width):
-        return _as_before(np, _matrix(numbers, weights, n * size).T @ rows, n)
+        return _as_before(np, _matrix(numbers, weights, n * size).T @ rows, n, size)
     result = xp.zeros((n * size, width), y.dtype)
     added = rows[:, None, :] * weights.reshape(*numbers.shape, 1)
     add_at(xp, result, numbers[..., None] * width + xp.arange(width), added)
-    return _as_before(xp, result, n)
+    return _as_before(xp, result, n, size)
 
 
 def _match(xp: Any, y: Any, x: Any, places: Any) -> Any:

@@ -174,6 +174,25 @@ CASES = {
     "grid_sample": lambda x, t: F.grid_sample(
         matrices(x, t).reshape(N, 1, 3, 3), T.cat([x * t - 1, t - 0.8], 1).reshape(N, 1, 1, 2)
     ).reshape(N, 1),
+    "grid_sample, cubic": lambda x, t: last(
+        F.grid_sample(
+            matrices(x, t).reshape(N, 1, 3, 3),
+            T.cat([x * t - 1, t - 2.8], 1).reshape(N, 1, 1, 2),
+            "bicubic",
+            "reflection",
+        )
+    ),
+    "grid_sample, mirrored": lambda x, t: last(
+        F.grid_sample(
+            matrices(x, t).reshape(N, 1, 1, 3, 3),
+            T.cat([x * t - 3, t - 0.8, x], 1).reshape(N, 1, 1, 1, 3),
+            padding_mode="reflection",
+        )
+    ),
+    "interpolate": lambda x, t: last(
+        F.interpolate(matrices(x, t).reshape(N, 1, 3, 3), 5, mode="bicubic")
+    )
+    + last(F.interpolate(three(x, t).reshape(N, 1, 3) ** 2, 2, mode="area")),
     "masked_fill": lambda x, t: last(T.masked_fill(three(x, t), MASK, 0.5) ** 2),
     "take": lambda x, t: T.take(three(x, t), ROWS[:, :1] + 3 * T.arange(N).reshape(N, 1)) ** 2,
     "clone": lambda x, t: (x * t).clone() ** 2,

@@ -63,6 +63,10 @@ def test_channels_become_places_and_back():
         assert fine[1, c, 2 * i + a, 2 * j + b] == x[1, 4 * c + 2 * a + b, i, j]
     assert T.equal(nn.PixelUnshuffle(2)(fine), x)
     assert T.equal(F.pixel_shuffle(x[0], 2), fine[0])
+    for sizes in ((0, 8, 3, 2), (2, 0, 3, 2), (8, 0, 2)):
+        none = F.pixel_shuffle(T.ones(sizes), 2)
+        assert none.shape == (*sizes[:-3], sizes[-3] // 4, 2 * sizes[-2], 2 * sizes[-1])
+        assert F.pixel_unshuffle(none, 2).shape == sizes
     shuffled = nn.ChannelShuffle(2)(x)
     assert shuffled[0, :, 0, 0].tolist() == x[0, [0, 4, 1, 5, 2, 6, 3, 7], 0, 0].tolist()
 
@@ -78,6 +82,8 @@ def test_more_places():
     assert T.equal(nn.Upsample(scale_factor=2)(x), F.interpolate(x, scale_factor=2))
     ours = nn.UpsamplingBilinear2d((5, 6))(x)
     assert T.equal(ours, F.interpolate(x, (5, 6), mode="bilinear", align_corners=True))
+    ours = nn.Upsample((2, 7), mode="bicubic", align_corners=True)(x)
+    assert T.equal(ours, F.interpolate(x, (2, 7), mode="bicubic", align_corners=True))
     assert T.equal(nn.UpsamplingNearest2d(scale_factor=2)(x), nn.Upsample(scale_factor=2)(x))
     assert repr(nn.Upsample(size=5)) == "Upsample(size=5, mode='nearest')"
 

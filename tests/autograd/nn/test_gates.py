@@ -58,6 +58,9 @@ def test_gates_and_choices():
     x = T.rand(4, 2, 3)
     assert T.equal(F.glu(x, 0), x[:2] * x[2:].sigmoid())
     assert T.equal(F.softmin(x, 1), F.softmax(-x, 1))
+    counts = T.tensor([0, 255], dtype=T.uint8)
+    fine = F.softmin(counts, 0, dtype=T.float64)
+    assert fine.dtype == T.float64 and fine.tolist() == [1 - fine[1].item(), np.exp(-255.0)]
 
 
 EDGES = T.tensor([-3.0, -0.5, 0.0, 0.5, 3.0])

@@ -143,13 +143,25 @@ def test_layers_call_their_functions_and_reduce():
     assert T.equal(nn.CosineSimilarity(0)(x, y), F.cosine_similarity(x, y, 0))
 
 
+def test_a_number_alone_is_one_class_and_has_no_other():
+    x = T.tensor(-3.0, requires_grad=True)
+    for loss in (F.multi_margin_loss, F.multilabel_margin_loss):
+        found = loss(x, T.tensor(0))
+        assert found.item() == 0 and T.grad(found, x)[0].item() == 0
+    row, weight = T.tensor([1.0, 3.0]), T.tensor([5.0, 7.0])
+    each = F.multi_margin_loss(row, T.tensor([0]), weight=weight, reduction="none")
+    assert each.tolist() == [7.5]  # 5 (1 - 1 + 3) / 2
+    assert F.multi_margin_loss(row, T.tensor(0), weight=weight, reduction="none").item() == 7.5
+    assert F.multilabel_margin_loss(x.reshape(1), T.tensor(-1), "none").shape == ()
+
+
 def test_an_infinite_distance_does_not_count_where_the_other_one_is_asked_for():
     near, far = T.tensor([1.0]), T.tensor([-1.0])
     assert F.hinge_embedding_loss(T.tensor([np.inf]), near).item() == np.inf
     assert F.hinge_embedding_loss(T.tensor([np.inf]), far).item() == 0.0
 
 
-X = T.ones(4, 3)
+X, C = T.ones(4, 3), T.ones(4).long()
 
 
 @pytest.mark.parametrize(
@@ -159,9 +171,14 @@ X = T.ones(4, 3)
         (lambda: F.cosine_embedding_loss(X, X, X), RuntimeError, r"\(n, size\) and target \(n,\)"),
         (lambda: F.triplet_margin_loss(X, X, X, -1.0), ValueError, "greater than 0, got -1.0"),
         (lambda: F.triplet_margin_loss(X, X, X[0]), RuntimeError, "negative 1D"),
-        (lambda: F.multi_margin_loss(X, T.ones(4).long(), 3), ValueError, "p == 1 and p == 2"),
+        (lambda: F.multi_margin_loss(X, C, 3), ValueError, "p == 1 and p == 2"),
         (lambda: F.multi_margin_loss(X, X.long()), RuntimeError, r"target \(n,\)"),
+        (lambda: F.multi_margin_loss(X, X, reduction="all"), ValueError, "'all' is not a valid"),
+        (lambda: F.multi_margin_loss(X, X, weight=X), ValueError, "weight must be one-dim"),
+        (lambda: F.multi_margin_loss(X, C, weight=X[:, 0]), RuntimeError, "expected 3 but got"),
+        (lambda: F.multi_margin_loss(X[:, :0], C), RuntimeError, r"target \(n,\)"),
         (lambda: F.multilabel_margin_loss(X, X), RuntimeError, "int64 target of the shape"),
+        (lambda: F.multilabel_margin_loss(X, X, "all"), ValueError, "'all' is not a valid"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, words):

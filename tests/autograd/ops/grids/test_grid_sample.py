@@ -4,18 +4,41 @@ import math
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
 from scipy.ndimage import map_coordinates
 
 import autograd as T
 from autograd.nn.functional import grid_sample
 from autograd.testing import OpCase, check_op
 
-MODES = {"zeros": "constant", "border": "nearest"}
+PADDINGS = ("zeros", "border", "reflection")
+FRAME = 6  # elements around, more than points are away from the ends here
 
 
-def reference(padding, corners, order=1):
+def framed(channel, padding, corners):
+    beyond = "reflect" if corners else "symmetric"
+    how = {"zeros": "constant", "border": "edge", "reflection": beyond}[padding]
+    return np.pad(channel, FRAME, how)
+
+
+def linear(channel, at, order=1):
+    return map_coordinates(channel, at, order=order)
+
+
+def cubic(channel, at):
+    """Splines down the columns, then one along the row of what they are."""
+
+    def spline(rows, y):  # with slopes of 3/4 of the difference of both neighbours
+        return CubicHermiteSpline(range(len(rows)), rows, 1.5 * np.gradient(rows, axis=0))(y)
+
+    rows, columns = (np.ravel(a) for a in at)
+    found = [spline(spline(channel, y), x) for y, x in zip(rows, columns, strict=True)]
+    return np.reshape(found, at[0].shape)
+
+
+def reference(padding, corners, read=linear):
     def of(images, grid):
-        sizes = images.shape[:1:-1]  # of x, of y
+        sizes = images.shape[:1:-1]  # of x, of y, of z
         at = [
             (grid[..., k] + 1) * (size - 1) / 2 if corners else (grid[..., k] + 1) * size / 2 - 0.5
             for k, size in enumerate(sizes)
@@ -23,33 +46,39 @@ def reference(padding, corners, order=1):
         return np.array(
             [
                 [
-                    # a frame of zeros, between which and the image there is interpolation too
-                    map_coordinates(
-                        np.pad(channel, 1, "edge" if padding == "border" else "constant"),
-                        [at[1][n] + 1, at[0][n] + 1], order=order, mode=MODES[padding],
-                    )
+                    read(framed(channel, padding, corners), [a[n] + FRAME for a in at[::-1]])
                     for channel in image
                 ]
                 for n, image in enumerate(images)
             ]
-        )  # fmt: skip
+        )
 
     return of
 
 
-CASES = [
-    OpCase(
-        f"{padding} {corners}",
-        lambda x, grid, padding=padding, corners=corners: grid_sample(
-            x, grid, padding_mode=padding, align_corners=corners
-        ),
-        [((1, 2, 3, 4), (1, 2, 3, 2)), ((2, 1, 2, 2), (2, 1, 2, 2))],
+def case(mode, padding, corners, shapes, read=linear):
+    return OpCase(
+        f"{mode} {len(shapes[0][0]) - 2} {padding} {corners}",
+        lambda x, grid: grid_sample(x, grid, mode, padding, align_corners=corners),
+        shapes,
         domain=((-2.0, 2.0), (-1.3, 1.3)),
-        reference=reference(padding, corners),
+        reference=reference(padding, corners, read),
     )
-    for padding in MODES
+
+
+CASES = [
+    found
+    for padding in PADDINGS
     for corners in (False, True)
-]
+    for found in (
+        case(
+            "bilinear", padding, corners,
+            [((1, 2, 3, 4), (1, 2, 3, 2)), ((2, 1, 2, 2), (2, 1, 2, 2))],
+        ),
+        case("bilinear", padding, corners, [((1, 2, 2, 3, 2), (1, 2, 1, 2, 3))]),
+        case("bicubic", padding, corners, [((1, 2, 3, 4), (1, 2, 3, 2))], cubic),
+    )
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -57,12 +86,33 @@ def test_values_and_derivatives(case):
     check_op(case)
 
 
-@pytest.mark.parametrize("padding", MODES)
-def test_the_nearest_element(padding):
-    rng = np.random.default_rng(0)
-    x, grid = rng.normal(size=(2, 3, 4, 5)), rng.uniform(-1.2, 1.2, (2, 6, 7, 2))
+@pytest.mark.parametrize("padding", PADDINGS)
+@pytest.mark.parametrize("sizes", [(4, 5), (2, 4, 5)])
+def test_the_nearest_element(padding, sizes):
+    rng, dims = np.random.default_rng(0), len(sizes)
+    x, grid = rng.normal(size=(2, 3, *sizes)), rng.uniform(-1.2, 1.2, (2, *sizes, dims))
     found = grid_sample(T.tensor(x), T.tensor(grid), "nearest", padding)
-    np.testing.assert_array_equal(found.numpy(), reference(padding, False, 0)(x, grid))
+    read = reference(padding, False, lambda channel, at: linear(channel, at, 0))
+    np.testing.assert_array_equal(found.numpy(), read(x, grid))
+
+
+@pytest.mark.parametrize("padding", PADDINGS[1:])
+def test_a_point_at_an_end_has_no_slope_across_it(padding):
+    x = T.arange(9.0).reshape(1, 1, 3, 3) ** 2
+    grid = T.tensor([[[[-1.0, 0.0], [1.0, -1.0], [3.0, 0.0]]]], requires_grad=True)
+    found = grid_sample(x, grid, padding_mode=padding, align_corners=True)
+    slopes = T.grad(found.sum(), grid)[0].reshape(3, 2)
+    # one step down from the middle row, where a coordinate is one step: 36 - 9, 64 - 25
+    assert slopes.tolist() == [[0.0, 27.0], [0.0, 0.0], [0.0, 39.0 if padding == "border" else 27]]
+
+
+def test_mirrors_of_far_points_and_of_one_element():
+    x = T.tensor([[[[1.0, 2.0, 4.0]]]])
+    grid = T.tensor([[[[4.5, 0.3], [-7.5, 5.0]]]])  # 5.5 and -6.5 between centres 0, 1 and 2
+    for mode in ("bilinear", "bicubic"):
+        found = grid_sample(x, grid, mode, "reflection", True)
+        again = grid_sample(x, T.tensor([[[[0.5, 0.0], [0.5, 0.0]]]]), mode, "reflection", True)
+        assert T.allclose(found, again)
 
 
 def test_the_points_of_the_elements_give_the_image():
@@ -77,6 +127,12 @@ def test_the_points_of_the_elements_give_the_image():
     [
         (lambda x, g: grid_sample(x, g, "cubic"), ValueError, "but got: 'cubic'"),
         (lambda x, g: grid_sample(x, g, padding_mode="wrap"), ValueError, "but got: 'wrap'"),
+        (lambda x, g: grid_sample(x[None], g[None]), RuntimeError, r"\(n, p, q, r, 3\)"),
+        (
+            lambda x, g: grid_sample(x[None], T.zeros(1, 2, 2, 2, 3), "bicubic"),
+            RuntimeError,
+            "only supports 4D input",
+        ),
         (lambda x, g: grid_sample(x[0], g), RuntimeError, r"an input \(n, c, h, w\) and a grid"),
         (lambda x, g: grid_sample(x, g.tile(2, 1, 1, 1)), RuntimeError, "same batch size"),
         (lambda x, g: grid_sample(x[:, :, :0], g), RuntimeError, "non-empty spatial dimensions"),
@@ -91,9 +147,20 @@ def test_bad_arguments_are_refused(call, error, words):
 def test_coordinates_that_are_no_numbers_give_none_and_far_ones_zeros():
     x = T.arange(9.0).reshape(1, 1, 3, 3)
     grid = T.tensor([[[[math.nan, 0.0], [1e30, 0.0], [0.0, -1e30], [0.0, 0.0]]]])
-    for mode in ("bilinear", "nearest"):
+    for mode in ("bilinear", "nearest", "bicubic"):
         found = grid_sample(x, grid, mode, align_corners=True).flatten().tolist()
         assert found[1:] == [0, 0, 4] and (math.isnan(found[0]) or mode == "nearest")
+
+
+@pytest.mark.parametrize("sizes", [(0, 2, 3), (2, 0, 3), (2, 2, 0)])
+def test_no_images_channels_or_points(sizes):
+    n, channels, points = sizes
+    x = T.ones(n, channels, 3, 3, requires_grad=True)
+    grid = T.zeros(n, points, 1, 2, requires_grad=True)
+    found = grid_sample(x, grid)
+    assert found.shape == (n, channels, points, 1)
+    of_x, of_grid = T.grad(found.sum(), (x, grid))
+    assert of_x.shape == x.shape and of_grid.shape == grid.shape
 
 
 @pytest.mark.parametrize("corners", [True, False])

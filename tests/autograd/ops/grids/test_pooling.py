@@ -110,6 +110,9 @@ def test_inside_compile_without_points():
         (lambda x: F.max_pool1d(x[0, 0], 2), r"input to max_pool1d, but got .* \[9\]"),
         (lambda x: F.max_pool2d(x, (2, 2, 2)), "list of 2 values"),
         (lambda x: F.avg_pool2d(x, 2, divisor_override=0), "divisor must be not zero"),
+        (lambda x: F.max_pool1d(x[0, :0], 1), r"positive length, .* \[0, 9\]"),
+        (lambda x: F.max_pool3d(x[None, :, :, :0], 1), "positive length"),
+        (lambda x: F.avg_pool2d(x[:, :0], 1), "only a batch in front of 3 dimensions may be empty"),
         (lambda x: F.avg_pool1d(x + 0j, 2), "not implemented for complex64"),
     ],
 )

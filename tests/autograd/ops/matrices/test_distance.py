@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist as scipy_cdist
+from scipy.spatial.distance import pdist as scipy_pdist
 
 import autograd as T
 from autograd.testing import OpCase, check_op
@@ -34,6 +35,15 @@ CASES = [
             reference=batched(p),
         )
         for p in (1.0, 1.5, 3.0, math.inf)
+    ),
+    *(
+        OpCase(
+            f"pdist of order {p}",
+            lambda x, p=p: T.pdist(x, p),
+            [((4, 3),), ((2, 1),)],
+            reference=lambda x, p=p: scipy_pdist(x, "minkowski", p=p),
+        )
+        for p in (1.0, 2.0, 3.5, math.inf)
     ),
 ]  # fmt: skip
 
@@ -82,6 +92,16 @@ def test_counts_of_coordinates_that_differ_and_points_without_any():
         assert T.cdist(T.ones(2, 0), T.ones(3, 0), p).tolist() == [[0.0] * 3] * 2
 
 
+def test_pairs_of_the_same_point_and_none_at_all():
+    x = T.tensor([[1.0, 2.0], [1.0, 2.0], [4.0, 6.0]], requires_grad=True)
+    found = T.pdist(x)
+    assert found.tolist() == [0.0, 5.0, 5.0]
+    slopes = T.grad(found.sum(), x)[0].tolist()
+    np.testing.assert_allclose(slopes, [[-0.6, -0.8], [-0.6, -0.8], [1.2, 1.6]], rtol=1e-6)
+    assert T.pdist(x[:1]).shape == T.pdist(x[:0]).shape == (0,)
+    assert T.pdist(x[:, :0], 1).tolist() == [0.0] * 3
+
+
 def test_the_choice_of_a_mode_changes_nothing():
     x, y = T.rand(30, 2), T.rand(40, 2)
     mode = "donot_use_mm_for_euclid_dist"
@@ -98,6 +118,9 @@ def test_the_choice_of_a_mode_changes_nothing():
         (lambda x: T.cdist(x, x, -1.0), RuntimeError, "non-negative p values, got -1"),
         (lambda x: T.cdist(x, x, math.nan), RuntimeError, "non-negative p values, got nan"),
         (lambda x: T.cdist(x, x, compute_mode="mm"), ValueError, "'mm' is not a valid value"),
+        (lambda x: T.pdist(x[0]), RuntimeError, "only supports 2D tensors, got: 1D"),
+        (lambda x: T.pdist(x.long()), RuntimeError, "floating-point dtypes, got: int64"),
+        (lambda x: T.pdist(x, -1), RuntimeError, "pdist only supports non-negative p values"),
         (lambda x: T.cdist(x, 3.0), TypeError, "'x2' .* must be Tensor, not float"),
     ],
 )
