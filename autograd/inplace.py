@@ -111,7 +111,15 @@ from .ops.layout.gather import index_add, scatter, scatter_add
 from .ops.layout.index import index_put, index_put_op, normal_index
 from .ops.layout.mask import masked_fill
 from .ops.matrices.matmul import addbmm, addmm, addmv, addr, baddbmm
-from .ops.positions.replace import index_copy, index_fill, masked_scatter, put, scatter_reduce
+from .ops.matrices.norm import renorm
+from .ops.positions.replace import (
+    index_copy,
+    index_fill,
+    index_reduce,
+    masked_scatter,
+    put,
+    scatter_reduce,
+)
 from .ops.reductions.cumulative import cumprod, cumsum
 from .ops.registry import Op, link
 from .ops.special.bessel import i0
@@ -370,9 +378,10 @@ for _function in (
     acos, acosh, addbmm, addmm, addmv, addr, asin, asinh, atan, atan2, atanh, baddbmm, bitwise_and,
     bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor, copysign,
     cumprod, cumsum, deg2rad, digamma, eq, erf, erfc, erfinv, exp2, float_power, fmod, frac, gcd,
-    ge, gt, heaviside, hypot, i0, igamma, igammac, index_copy, index_fill, index_put, lcm, ldexp,
-    le, lgamma, log10, log2, logical_and, logical_not, logical_or, logical_xor, logit, lt,
-    masked_scatter, ne, nextafter, put, rad2deg, scatter_reduce, sgn, sinc, tril, triu, xlogy,
+    ge, gt, heaviside, hypot, i0, igamma, igammac, index_copy, index_fill, index_put, index_reduce,
+    lcm, ldexp, le, lgamma, log10, log2, logical_and, logical_not, logical_or, logical_xor, logit,
+    lt, masked_scatter, ne, nextafter, put, rad2deg, renorm, scatter_reduce, sgn, sinc, tril, triu,
+    xlogy,
 ):  # fmt: skip
     _define(f"{_function.__name__}_", _function)
 for _alias, _function in {

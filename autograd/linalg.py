@@ -30,7 +30,7 @@ from .ops.matrices.norm import linalg_norm as norm
 from .ops.matrices.norm import matrix_norm, vector_norm
 from .ops.matrices.qr import qr
 from .ops.matrices.svd import svd, svdvals
-from .ops.matrices.told_failures import cholesky_ex, inv_ex
+from .ops.matrices.told_failures import cholesky_ex, inv_ex, solve_ex
 from .ops.matrices.vander import linalg_vander as vander
 from .signature import publish
 
@@ -64,6 +64,7 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",

@@ -18,7 +18,7 @@ from pinn.diagnosis.scaled_residual import LARGE, scaled_residuals
 from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.optimizers import LBFGS, Diverged, LevenbergMarquardt, SSBroyden, Stage
-from pinn.residuals import Residual
+from pinn.residuals import Measured, Residual
 from pinn.sampling import Points, Sampling
 from pinn.solution.solution import Solution
 from pinn.training.auto import MOST_DENSE
@@ -146,6 +146,12 @@ class Examination:
     def total(self, losses: Mapping[str, float]) -> float:
         """Return the weighted sum of losses by block."""
         return float(sum(self.weights[name] * loss for name, loss in losses.items()))
+
+    def of_data(self, losses: Mapping[str, float]) -> float:
+        """Return the part of that sum that blocks of data have."""
+        residuals = self.problem.residuals
+        data = {one.name for one in residuals if isinstance(one.source, Measured)}
+        return self.total({name: loss for name, loss in losses.items() if name in data})
 
     @cached_property
     def overfit(self) -> bool:

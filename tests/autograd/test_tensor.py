@@ -103,6 +103,9 @@ def test_names_of_older_scripts():
     assert T.grad((summed * T.tensor([1.0, 2.0])).sum(), x)[0].tolist() == [[1, 2]] * 3
     with pytest.raises(RuntimeError, match="not expandable"):
         x.sum_to_size(2, 2)
+    for kind in (T.bool_, T.int32):
+        summed = T.ones(3, 2, dtype=kind).sum_to_size(2)
+        assert summed.dtype == T.int64 and summed.tolist() == [3, 3]
     T.cuda.manual_seed_all(5)
     drawn = T.rand(2).tolist()
     T.manual_seed(5)

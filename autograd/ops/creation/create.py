@@ -41,6 +41,7 @@ __all__ = [
     "randn",
     "randn_like",
     "randperm",
+    "scalar_tensor",
     "tensor",
     "tril_indices",
     "triu_indices",
@@ -256,6 +257,14 @@ def full(
     kind = dtypes.of_number(value) if dtype is None else dtype
     sizes = _checked_sizes((size,) if not isinstance(size, (tuple, list)) else tuple(size))
     return made(lambda xp, k: xp.full(sizes, fits(value, k), dtype=k), kind, device, requires_grad)
+
+
+def scalar_tensor(
+    s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """Return a 0-d leaf with the number `s`, of the default dtype also where `s` is an integer."""
+    kind = dtypes.get_default_dtype() if dtype is None else dtype
+    return full((), s, dtype=kind, device=device, requires_grad=requires_grad)
 
 
 def fits(value: Any, dtype: np.dtype) -> Any:

@@ -17,6 +17,7 @@ __all__ = [
     "addcdiv",
     "addcmul",
     "conj",
+    "conj_physical",
     "div",
     "divide",
     "floor_divide",
@@ -368,7 +369,7 @@ def sub(x: Any, y: Any, *, alpha: Any = 1) -> Tensor:
     return sub_op(x, y if alpha == 1 else mul(y, alpha))
 
 
-def rsub(x: Any, y: Any, *, alpha: Any = 1) -> Tensor:
+def rsub(x: Tensor, y: Any, *, alpha: Any = 1) -> Tensor:
     """Return `y - alpha * x`, broadcast."""
     return sub(y, x, alpha=alpha)
 
@@ -482,7 +483,8 @@ def conj(x: Tensor) -> Tensor:
 
 
 negative, subtract, multiply, divide, true_divide = neg, sub, mul, div, div
-for _name in ("negative", "subtract", "multiply", "divide", "true_divide"):
+conj_physical = conj
+for _name in ("conj_physical", "negative", "subtract", "multiply", "divide", "true_divide"):
     method(globals()[_name], name=_name)
 
 

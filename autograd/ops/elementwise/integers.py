@@ -12,7 +12,11 @@ from .arithmetic import operands
 __all__ = ["bitwise_left_shift", "bitwise_right_shift", "gcd", "lcm"]
 
 
-def _of_integers(name: str, function: str, doc: str) -> Callable[[Any, Any], Tensor]:
+def _of_integers(
+    name: str, function: str, doc: str, numbers: bool = True
+) -> Callable[[Any, Any], Tensor]:
+    """Define a function of integers; `numbers` says whether one of them may be Python's."""
+
     def forward(xp: Any, x: Any, y: Any, out: Any = None) -> Any:
         return into(out, getattr(xp, function)(x, y))
 
@@ -32,11 +36,13 @@ def _of_integers(name: str, function: str, doc: str) -> Callable[[Any, Any], Ten
 
     public.__name__ = public.__qualname__ = name
     public.__doc__ = doc
+    if not numbers:
+        public.__annotations__.update(x="Tensor", other="Tensor")
     return method(public)
 
 
-gcd = _of_integers("gcd", "gcd", "Return the greatest common divisors, >= 0, broadcast.")
-lcm = _of_integers("lcm", "lcm", "Return the least common multiples, >= 0, broadcast.")
+gcd = _of_integers("gcd", "gcd", "Return the greatest common divisors, >= 0, broadcast.", False)
+lcm = _of_integers("lcm", "lcm", "Return the least common multiples, >= 0, broadcast.", False)
 bitwise_left_shift = _of_integers(
     "bitwise_left_shift", "left_shift", "Return `x * 2**other` of integers, broadcast."
 )

@@ -71,7 +71,7 @@ def gradient(
     """Return the derivative of values on a grid along each of `dim` (all by default).
 
     spacing     of the grid: a number for all, numbers one a dimension, or 1-d tensors of
-                coordinates one a dimension, which need not be evenly spaced.
+                coordinates one a dimension, which need not be evenly spaced; None is 1.
     edge_order  1 or 2: the order of the one-sided differences at the ends; inside it is 2.
     Raises RuntimeError for fewer than edge_order + 1 points and for spacings that do not fit.
     """
@@ -81,6 +81,7 @@ def gradient(
         raise RuntimeError(f"torch.gradient expected each dim once, got {list(axes)}")
     if edge_order not in (1, 2):
         raise RuntimeError(f"torch.gradient only supports edge_order=1 and 2, got {edge_order}")
+    spacing = 1 if spacing is None else spacing
     if isinstance(spacing, (tuple, list)):
         spacings = list(spacing)
     else:

@@ -31,6 +31,7 @@ from .shape import (
 
 __all__ = [
     "block_diag",
+    "constant_pad_nd",
     "diag",
     "diag_embed",
     "diagflat",
@@ -101,10 +102,12 @@ def flipud(x: Tensor) -> Tensor:
 def rot90(x: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """Return `x` turned by k quarters in the plane of two dimensions, from the first to the second.
 
-    Raises RuntimeError unless the two differ.
+    Raises RuntimeError unless the two differ, and for fewer dimensions than two.
     """
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if x.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {x.ndim}; unsqueeze()")
     first, second = (normal_axis(dim, x.ndim) for dim in dims)
     if first == second:
         raise RuntimeError(f"expected rotation dims to be different, got {tuple(dims)}")
@@ -350,12 +353,6 @@ def pad(
           "replicate" (the edge repeated) or "circular" (wrapped around).
     Raises RuntimeError for an odd number of counts, too many of them, and results of negative size.
     """
-    counts = shape_arguments((tuple(pad),))
-    if len(counts) % 2 or len(counts) > 2 * x.ndim:
-        raise RuntimeError(
-            "Padding length must be divisible by 2 and at most twice the number of dimensions of "
-            f"the input: got {len(counts)} counts for shape {list(x.shape)}"
-        )
     if mode not in ("constant", "reflect", "replicate", "circular"):
         raise NotImplementedError(
             f"Unrecognised padding mode {mode!r}; the known ones are constant, reflect, replicate "
@@ -363,6 +360,29 @@ def pad(
         )
     if mode != "constant" and value is not None:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument, got {value}')
+    widths = _pad_widths(x, pad)
+    if mode == "constant":
+        return padded(x, widths, 0 if value is None else value)
+    for axis, (before, after) in enumerate(widths):
+        if before or after:
+            source = _pad_positions(x.shape[axis], before, after, mode, axis)
+            x = index_select(x, axis, positions(source, x))
+    return x
+
+
+def constant_pad_nd(x: Tensor, pad: Sequence[int], value: float = 0) -> Tensor:
+    """Return `nn.functional.pad(x, pad, "constant", value)`."""
+    return padded(x, _pad_widths(x, pad), value)
+
+
+def _pad_widths(x: Tensor, pad: Sequence[int]) -> list[tuple[int, int]]:
+    """Return how much is added before and after each dimension, from the first one on."""
+    counts = shape_arguments((tuple(pad),))
+    if len(counts) % 2 or len(counts) > 2 * x.ndim:
+        raise RuntimeError(
+            "Padding length must be divisible by 2 and at most twice the number of dimensions of "
+            f"the input: got {len(counts)} counts for shape {list(x.shape)}"
+        )
     widths = [(0, 0)] * (x.ndim - len(counts) // 2) + [
         (counts[k], counts[k + 1]) for k in range(len(counts) - 2, -1, -2)
     ]
@@ -372,13 +392,7 @@ def pad(
                 f"The input size {x.shape[axis]}, plus negative padding {before} and {after}, "
                 f"resulted in a negative output size at dimension {axis}"
             )
-    if mode == "constant":
-        return padded(x, widths, 0 if value is None else value)
-    for axis, (before, after) in enumerate(widths):
-        if before or after:
-            source = _pad_positions(x.shape[axis], before, after, mode, axis)
-            x = index_select(x, axis, positions(source, x))
-    return x
+    return widths
 
 
 def _pad_positions(size: int, before: int, after: int, mode: str, axis: int) -> list[int]:

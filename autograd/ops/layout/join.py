@@ -7,6 +7,7 @@ pieces costs one pass backward.  The pieces of a split are views.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -43,6 +44,9 @@ __all__ = [
     "stack",
     "tensor_split",
     "unbind",
+    "unsafe_chunk",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
     "vsplit",
     "vstack",
 ]
@@ -284,6 +288,11 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return split(x, -(-x.shape[axis] // chunks), axis)
 
 
+unsafe_chunk, unsafe_split, unsafe_split_with_sizes = chunk, split, split_with_sizes
+for _name in ("unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes"):
+    method(globals()[_name], name=_name)
+
+
 @method
 def tensor_split(x: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Return views of `x` along `dim`: n parts of nearly one size, or parts cut at indices."""
@@ -292,14 +301,14 @@ def tensor_split(x: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Ten
     if isinstance(indices_or_sections, Tensor) and indices_or_sections.ndim == 0:
         indices_or_sections = indices_or_sections.item()
     if hasattr(indices_or_sections, "__iter__"):
-        cuts = [k.__index__() for k in indices_or_sections]
+        cuts = [operator.index(k) for k in indices_or_sections]
         cuts = [min(max(k + whole if k < 0 else k, 0), whole) for k in cuts]
         starts, ends = [0, *cuts], [*cuts, whole]
         if all(a <= b for a, b in zip(starts, ends, strict=True)):
             sizes = tuple(b - a for a, b in zip(starts, ends, strict=True))
             return split_op(x, sizes=sizes, dim=axis)
         raise RuntimeError(f"tensor_split: indices must not fall, got {cuts}")
-    parts = indices_or_sections.__index__()
+    parts = operator.index(indices_or_sections)
     if parts < 1:
         raise RuntimeError(f"number of sections must be larger than 0, got {parts}")
     small, larger = divmod(whole, parts)

@@ -15,7 +15,7 @@ from ... import dtypes, modes
 from ...devices import share_memory
 from ...tensor import Tensor, method
 from ..elementwise.arithmetic import conj_of
-from ..registry import Op, into
+from ..registry import Op, cast, into
 
 __all__ = [
     "adjoint",
@@ -249,7 +249,7 @@ def expand_as(x: Tensor, other: Tensor) -> Tensor:
 def sum_to_size(x: Tensor, *size: Any) -> Tensor:
     """Return `x` summed to `size`, which broadcasts to its shape; RuntimeError where it does not.
 
-    What `expand` does, transposed.
+    What `expand` does, transposed; integers sum to int64.
     """
     sizes = shape_arguments(size)
     fits = len(sizes) <= x.ndim and all(
@@ -260,7 +260,9 @@ def sum_to_size(x: Tensor, *size: Any) -> Tensor:
             f"size {list(sizes)} is not expandable to size {list(x.shape)}; each dimension, from "
             "the last one on, has to be 1 or as large"
         )
-    return sum_to_op(x, shape=sizes) if sizes != x.shape else x
+    if sizes == x.shape:
+        return x
+    return sum_to_op(cast(x, dtypes.int64) if x.dtype.kind in "biu" else x, shape=sizes)
 
 
 @method

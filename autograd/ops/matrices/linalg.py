@@ -203,7 +203,7 @@ def _hermitian(xp: Any, x: Any) -> Any:
 pinv_op = Op("linalg_pinv", _pinv, {"x": _pinv_gradient}, dtype="float", taylor="nested")
 
 
-def _is_vector(a: Tensor, b: Tensor) -> bool:
+def is_vector(a: Tensor, b: Tensor) -> bool:
     """Return whether `b` is a (batch of) vectors, by PyTorch's rule."""
     return b.ndim == 1 or (a.ndim - 1 == b.ndim and b._data.shape == a._data.shape[:-1])
 
@@ -216,7 +216,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803 -
     Raises LinAlgError where A is singular, RuntimeError for shapes that do not fit.
     """
     A, B = matrices("solve", A), _floating("solve", B)
-    vector = _is_vector(A, B)
+    vector = is_vector(A, B)
     right = reshape_op(B, shape=(*B.shape, 1)) if vector else B
     side = -2 if left or vector else -1
     if right.ndim < 2 or right._data.shape[side] != A._data.shape[-1]:
@@ -497,7 +497,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None) -> LstsqResult:  # n
     values carry none.
     """
     A, B = matrices("lstsq", A, square=False), _floating("lstsq", B)
-    vector = _is_vector(A, B)
+    vector = is_vector(A, B)
     right = reshape_op(B, shape=(*B.shape, 1)) if vector else B
     if right.ndim < 2 or right._data.shape[-2] != A._data.shape[-2]:
         raise RuntimeError(

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...tensor import Tensor
-from ..elementwise.arithmetic import add
+from ..elementwise.arithmetic import add, sub
 from ..elementwise.compare import eq
 from ..layout.arrange import tril, triu
 from ..layout.index import positions
+from ..layout.join import cat
 from ..layout.shape import adjoint
 from ..registry import REGISTRY, Op, cast
 from .decompositions import identity_like, solve_triangular
@@ -49,7 +50,7 @@ def _eliminated(xp: Any, x: Any) -> tuple:
     places = xp.arange(rows)
     pivots = []
     for k in range(min(rows, columns)):
-        pivot = xp.argmax(xp.abs(x[..., k:, k]), axis=-1)[..., None] + k
+        pivot = xp.argmax(_magnitude(xp, x[..., k:, k]), axis=-1)[..., None] + k
         pivots.append(pivot + 1)
         # row k goes where the pivot is, and the other way round
         order = xp.where(places == k, pivot, xp.where(places == pivot, k, places))
@@ -60,6 +61,11 @@ def _eliminated(xp: Any, x: Any) -> tuple:
         x[..., k + 1 :, k + 1 :] -= below * x[..., k : k + 1, k + 1 :]
     empty = xp.zeros((*x.shape[:-2], 0), np.int32)
     return x, xp.concatenate([empty, *pivots], axis=-1).astype(np.int32)
+
+
+def _magnitude(xp: Any, x: Any) -> Any:
+    """Return what pivots are chosen by: LAPACK takes |Re| + |Im| of complex numbers."""
+    return xp.abs(x.real) + xp.abs(x.imag) if x.dtype.kind == "c" else xp.abs(x)
 
 
 def _by_lapack(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -94,23 +100,41 @@ def _permutation(pivots: Tensor, like: Tensor) -> Tensor:
 def _eliminated_gradient(g: tuple, x: Tensor, out: tuple) -> Tensor:
     """P L^-H (tril(L^H dL, -1) + triu(dU U^H)) U^-H, of square matrices.
 
+    Tall ones have rows B = L' U beyond the square: their share is B' = dL' U^-H, and dU loses
+    L'^H B'.  Wide ones have columns B = L U': B' = L^-H dU', and dL loses B' U'^H.
     Source: de Hoog, Anderssen and Lukas, Math. Comp. 80 (2011), 1585.
     """
     packed, pivots = out
-    if x.shape[-2] != x.shape[-1]:
-        raise RuntimeError(
-            "linalg.lu: the derivative is there for square matrices alone, got shape "
-            f"{list(x.shape)}; detach() it"
-        )
-    lower = add(tril(packed, -1), identity_like(packed))
-    upper = triu(packed)
+    rows, columns = packed.shape[-2:]
+    rank = min(rows, columns)
+    square, slopes = (_block(one, slice(rank), slice(rank)) for one in (packed, g[0]))
+    lower = add(tril(square, -1), identity_like(square))
+    upper = triu(square)
+    beyond = None
+    if rows > rank:
+        part, slope = (_block(one, slice(rank, rows), slice(rank)) for one in (packed, g[0]))
+        beyond = solve_triangular(adjoint(upper), slope, upper=False, left=False)
+        slopes = sub(slopes, triu(matmul_op(adjoint(part), beyond)))
+    elif columns > rank:
+        part, slope = (_block(one, slice(rank), slice(rank, columns)) for one in (packed, g[0]))
+        beyond = solve_triangular(adjoint(lower), slope, upper=True, unitriangular=True)
+        slopes = sub(slopes, tril(matmul_op(beyond, adjoint(part)), -1))
     inside = add(
-        tril(matmul_op(adjoint(lower), tril(g[0], -1)), -1),
-        triu(matmul_op(triu(g[0]), adjoint(upper))),
+        tril(matmul_op(adjoint(lower), tril(slopes, -1)), -1),
+        triu(matmul_op(triu(slopes), adjoint(upper))),
     )
     left = solve_triangular(adjoint(lower), inside, upper=True, unitriangular=True)
     found = solve_triangular(adjoint(upper), left, upper=False, left=False)
+    if beyond is not None:
+        found = cat([found, beyond], -2 if rows > rank else -1)
     return matmul_op(_permutation(pivots, packed), found)
+
+
+def _block(x: Tensor, rows: slice, columns: slice) -> Tensor:
+    """Return a block of matrices (..., m, n), the matrices themselves where it is all of them."""
+    if (rows.stop, columns.stop) == tuple(x.shape[-2:]) and not (rows.start or columns.start):
+        return x
+    return x[..., rows, columns]
 
 
 eliminated_op = Op(
@@ -122,8 +146,7 @@ eliminated_op = Op(
 def lu_factor(A: Tensor, *, pivot: bool = True) -> LUFactors:  # noqa: N803 - PyTorch's names
     """Return L and U in one matrix (..., m, n), and the pivots (int32, from 1 on), for `lu_solve`.
 
-    Raises RuntimeError for pivot=False, which is not stable.  The derivative is that of square
-    matrices.
+    Raises RuntimeError for pivot=False, which is not stable.
     """
     if not pivot:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented; pivot=True")

@@ -351,6 +351,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
 def _combine(input: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
     if product._data.dtype.kind in "iu":  # integers stay integers: factors are rounded towards 0
         alpha, beta = fits(alpha, product.dtype), fits(beta, product.dtype)
+    elif product._data.dtype.kind == "b":
+        alpha, beta = bool(alpha), bool(beta)
     if alpha != 1:
         product = mul(product, alpha)
     if beta == 0:  # as BLAS does: what `input` holds, NaN included, is not read

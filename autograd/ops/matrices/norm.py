@@ -9,15 +9,17 @@ import numpy as np
 
 from ... import dtypes
 from ...tensor import Tensor, method
-from ..elementwise.arithmetic import mul, sub
+from ..elementwise.arithmetic import add, div, mul, sub
+from ..elementwise.compare import gt
+from ..elementwise.piecewise import where
 from ..elementwise.quotient import gated_power_op, quotient_op
-from ..layout.shape import movedim, normal_axes
+from ..layout.shape import movedim, normal_axes, normal_axis
 from ..reductions.products import sum_of_squares
 from ..reductions.reduce import keep, kept_shape
 from ..registry import REGISTRY, Op, cast, floating
 from .svd import svd_op
 
-__all__ = ["dist", "matrix_norm", "norm", "vector_norm"]
+__all__ = ["dist", "matrix_norm", "norm", "renorm", "vector_norm"]
 
 # Of fewer elements squares are no faster than what is scaled first.
 _MANY = 64
@@ -117,6 +119,27 @@ def vector_norm(
     if math.isnan(p):
         raise ValueError("vector_norm: ord must be a number, inf or -inf, got nan")
     return norm_op(x, p=p, axes=axes, keepdims=keepdim)
+
+
+@method
+def renorm(x: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """Return `x` with the slices along `dim` whose p-norm is above `maxnorm` scaled down to it.
+
+    Raises RuntimeError for p <= 0, a negative maxnorm and fewer than two dimensions.
+    """
+    if p <= 0:
+        raise RuntimeError(f"renorm: non-positive-norm not supported, got p = {p}")
+    if x.ndim < 2:
+        raise RuntimeError(
+            f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions; unsqueeze() it"
+        )
+    if maxnorm < 0:
+        raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
+    axis = normal_axis(dim, x.ndim)
+    lengths = vector_norm(x, p, [k for k in range(x.ndim) if k != axis], True)
+    above = gt(lengths, maxnorm)
+    # the same slack as in nn.Embedding keeps the result below it
+    return mul(x, where(above, div(maxnorm, add(lengths, 1e-7)), 1.0))
 
 
 def matrix_norm(

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from ...tensor import Tensor, method
 from ..layout.index import new_zeros
-from ..layout.shape import adjoint
+from ..layout.shape import adjoint, broadcast_shapes, clone, expand
+from .decompositions import solve_triangular
 from .linalg import matrices
 from .qr import QRResult
 from .qr import qr as linalg_qr
 from .svd import svd as linalg_svd
 
-__all__ = ["qr", "svd"]
+__all__ = ["qr", "svd", "triangular_solve"]
 
 
 class OlderSVD(NamedTuple):
@@ -21,6 +22,13 @@ class OlderSVD(NamedTuple):
     U: Tensor
     S: Tensor
     V: Tensor
+
+
+class TriangularSolution(NamedTuple):
+    """The solution, and a copy of the matrix."""
+
+    solution: Tensor
+    cloned_coefficient: Tensor
 
 
 @method
@@ -43,3 +51,23 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> OlderSVD:
     *batch, rows, columns = x.shape
     zeros = (new_zeros(x, (*batch, size, size)) for size in (rows, columns))
     return OlderSVD(next(zeros), s, next(zeros))
+
+
+@method
+def triangular_solve(
+    b: Tensor,
+    A: Tensor,  # noqa: N803 - PyTorch's name
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> TriangularSolution:
+    """Return X with A X = b, of triangular A (..., n, n), and a copy of A: `solve_triangular`.
+
+    transpose  take A^T in place of A.  Shapes: b (..., n, k); leading dimensions broadcast.
+    """
+    x = matrices("triangular_solve", A)
+    batch = broadcast_shapes(x.shape[:-2], b.shape[:-2])
+    coefficient = expand(x, (*batch, *x.shape[-2:]))
+    system, which = (x.mT, not upper) if transpose else (x, upper)
+    found = solve_triangular(system, b, upper=which, unitriangular=unitriangular)
+    return TriangularSolution(found, clone(coefficient))

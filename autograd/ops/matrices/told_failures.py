@@ -1,4 +1,4 @@
-"""Factorizations that tell which matrices they failed for, instead of raising an error."""
+"""Factorizations and solutions that tell which matrices they failed for, in place of an error."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ..reductions.extrema import amin
 from ..registry import Op, into
 from .decompositions import identity_like
 from .lapack import each
-from .linalg import cholesky, inv, matrices
+from .linalg import cholesky, inv, is_vector, matrices, solve
 from .lu import lu_factor
 
-__all__ = ["cholesky_ex", "inv_ex"]
+__all__ = ["cholesky_ex", "inv_ex", "solve_ex"]
 
 
 class CholeskyResult(NamedTuple):
@@ -34,6 +34,13 @@ class InverseResult(NamedTuple):
     """The inverses, and int32 numbers: 0, or which pivot of a singular matrix is 0, from 1 on."""
 
     inverse: Tensor
+    info: Tensor
+
+
+class SolveResult(NamedTuple):
+    """The solutions, and int32 numbers: 0, or which pivot of a singular matrix is 0, from 1 on."""
+
+    result: Tensor
     info: Tensor
 
 
@@ -97,18 +104,50 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> InverseResult:  # noqa: 
     A = matrices("inv_ex", A)
     if check_errors or not A.shape[-1]:
         return InverseResult(inv(A), _zeros(A))
+    info = _first_pivot_of_zero(A)
+    return InverseResult(_where_it_works(inv, A, info), info)
+
+
+def solve_ex(
+    A: Tensor,  # noqa: N803
+    B: Tensor,  # noqa: N803
+    *,
+    left: bool = True,
+    check_errors: bool = False,
+) -> SolveResult:
+    """Return `solve(A, B, left=left)`, and for each A 0, or which of its pivots is the first 0.
+
+    The solution for a singular matrix is NaN, without a gradient.
+    check_errors  raise LinAlgError for these instead.
+    """
+    A = matrices("solve_ex", A)
+    if check_errors or not A.shape[-1]:
+        return SolveResult(solve(A, B, left=left), _zeros(A))
+    info = _first_pivot_of_zero(A)
+    dimensions = 1 if is_vector(A, B) else 2
+    found = _where_it_works(lambda x: solve(x, B, left=left), A, info, dimensions)
+    return SolveResult(found, info)
+
+
+def _first_pivot_of_zero(A: Tensor) -> Tensor:  # noqa: N803
     pivots = diagonal(lu_factor(A.detach()).LU, 0, -2, -1)
     none = A.shape[-1] + 1
     order = arange(1, none, dtype=dtypes.int32, device=A.device)
     first = amin(where(eq(pivots, 0), order, none), -1)
-    info = where(eq(first, none), 0, first)
-    return InverseResult(_where_it_works(inv, A, info), info)
+    return where(eq(first, none), 0, first)
 
 
 def _zeros(A: Tensor) -> Tensor:  # noqa: N803
     return zeros(A.shape[:-2], dtype=dtypes.int32, device=A.device)
 
 
-def _where_it_works(function: Callable[[Tensor], Tensor], A: Tensor, info: Tensor) -> Tensor:  # noqa: N803
-    works = eq(info, 0).unsqueeze(-1).unsqueeze(-1)
-    return where(works, function(where(works, A, identity_like(A))), float("nan"))
+def _where_it_works(
+    function: Callable[[Tensor], Tensor],
+    A: Tensor,  # noqa: N803
+    info: Tensor,
+    dimensions: int = 2,
+) -> Tensor:
+    """Return what `function` has of `A`, with the last `dimensions` a matrix, NaN of the others."""
+    works = eq(info, 0).unsqueeze(-1)
+    found = function(where(works.unsqueeze(-1), A, identity_like(A)))
+    return where(works if dimensions == 1 else works.unsqueeze(-1), found, float("nan"))

@@ -39,10 +39,9 @@ def vander(
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Tensor:  # noqa: N803 - PyTorch's name
     """Return the Vandermonde matrices (..., n, N) of `x` (..., n): its powers 0, 1, ..., N - 1.
 
-    N  by default n.  Raises RuntimeError for a 0-d tensor and N < 2.
+    N  by default n.  A 0-d `x` is taken as (1,).  Raises RuntimeError for N < 2.
     """
-    if x.ndim == 0:
-        raise RuntimeError("linalg.vander: expected at least one dimension, got a 0-d tensor")
+    x = x if x.ndim else unsqueeze(x, 0)
     columns = x.shape[-1] if N is None else N
     if columns < 2:
         raise RuntimeError(f"N must be greater than 1, got {columns}")

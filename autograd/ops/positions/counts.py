@@ -53,16 +53,21 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Te
     return bincount_op(x, weights.detach(), minlength=minlength)
 
 
-def _limits(name: str, x: Any, low: float, high: float) -> tuple[float, float]:
-    """Return the ends of the bins: those of the values where they are not told."""
+def _limits(
+    name: str, x: Any, low: float, high: float, told: bool, margin: float
+) -> tuple[float, float]:
+    """Return the ends of the bins: those of the values where they are not told.
+
+    margin  how far they lie around a single value.
+    """
     if low > high:
         raise RuntimeError(f"{name}: max must be larger than min, got {low} and {high}")
-    if low == high and x.numel():
+    if not told and x.numel():
         x._elements("the range of a histogram, where it is not told,")
         low, high = float(x.detach().min().item()), float(x.detach().max().item())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise RuntimeError(f"{name}: range of {low}, {high} is not finite; pass min and max")
-    return (low - 1, high + 1) if low == high else (low, high)
+    return (low - margin, high + margin) if low == high else (low, high)
 
 
 def _in_bins(xp: Any, x: Any, weights: Any, edges: Any) -> Any:
@@ -89,7 +94,7 @@ def histc(x: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
         raise RuntimeError(f"bins must be > 0, got {bins}")
     if x.dtype.kind != "f":
         raise RuntimeError(f"histc is not implemented for {x.dtype}; convert with .float()")
-    low, high = _limits("histc", x, min, max)
+    low, high = _limits("histc", x, min, max, told=min != max, margin=1.0)
     edges = np.linspace(low, high, bins + 1).astype(x.dtype)
     flat = reshape_op(x.detach(), shape=(x.numel(),))
     return in_bins_op(flat, None, Tensor(put(edges, x.device)))
@@ -131,7 +136,8 @@ def histogram(
     else:
         if bins <= 0:
             raise RuntimeError(f"histogram: bins must be > 0, got {bins}")
-        low, high = _limits("histogram", x, *(range or (0, 0)))
+        between = range or ((0, 0) if x.numel() else (0, 1))
+        low, high = _limits("histogram", x, *between, told=range is not None, margin=0.5)
         edges = Tensor(put(np.linspace(low, high, bins + 1).astype(x.dtype), x.device))
     if weight is not None and weight.shape != x.shape:
         raise RuntimeError(

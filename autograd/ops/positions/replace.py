@@ -23,16 +23,28 @@ from ..layout.gather import (
     scatter_add_op,
     scatter_op,
 )
-from ..layout.index import axis_of, index_put_op, normal_index, value_range
+from ..layout.index import (
+    axis_of,
+    index_put_op,
+    narrow,
+    normal_index,
+    positions,
+    slice_op,
+    value_range,
+)
+from ..layout.join import cat
 from ..layout.mask import _checked_mask
-from ..layout.shape import broadcast_to, expand, normal_axis, reshape_op
+from ..layout.shape import broadcast_to, clone, expand, normal_axis, reshape_op
 from ..reductions.cumulative import cumsum
 from ..registry import REGISTRY, Op, cast
+from .order import argsort_op
 
 __all__ = [
     "diagonal_scatter",
+    "fill",
     "index_copy",
     "index_fill",
+    "index_reduce",
     "masked_scatter",
     "put",
     "scatter_reduce",
@@ -61,6 +73,25 @@ def _as_before(result: Tensor, x: Tensor) -> Tensor:
     return result if x.ndim else reshape_op(result, shape=())
 
 
+def fill(x: Tensor, value: Any) -> Tensor:
+    """Return a copy of `x` with `value`, a number or a 0-d tensor, in place of every element.
+
+    Raises RuntimeError for a tensor with dimensions.
+    """
+    _refuse_dimensions("fill", value)
+    value = cast(value, x.dtype) if isinstance(value, Tensor) else x.dtype.type(value).item()
+    everywhere = cast(REGISTRY["ones_like"](x.detach()), dtypes.bool_)
+    return where(everywhere, value, x)
+
+
+def _refuse_dimensions(name: str, value: Any) -> None:
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(
+            f"{name}_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s); use {'copy_' if name == 'fill' else 'index_copy'}"
+        )
+
+
 @method
 def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """Return a copy of `x` with `value`, a number or a 0-d tensor, in its slices `index`.
@@ -71,13 +102,10 @@ def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     if index.dtype.kind == "i":  # they may count from the end
         index = where(lt(index, 0), index + size, index)
     wide, axis, places = _lines("index_fill_", x, dim, index)
-    if isinstance(value, Tensor) and value.ndim:
-        raise RuntimeError(
-            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-            f"{value.ndim} dimension(s); use index_copy"
-        )
-    if isinstance(value, Tensor):
-        filled = scatter_op(wide, places, expand(cast(value, x.dtype), places.shape), dim=axis)
+    _refuse_dimensions("index_fill", value)
+    if isinstance(value, Tensor):  # positions that repeat count once in its gradient
+        nowhere = cast(REGISTRY["zeros_like"](wide.detach()), dtypes.bool_)
+        filled = where(scatter_op(nowhere, places, True, dim=axis), cast(value, x.dtype), wide)
     else:
         filled = scatter_op(wide, places, x.dtype.type(value).item(), dim=axis)
     return _as_before(filled, x)
@@ -232,6 +260,8 @@ def _last_of_each(xp: Any, numbers: Any, keys: Any) -> tuple:
 
 def _least(dtype: np.dtype, largest: bool) -> Any:
     """Return the number that every other one takes the place of."""
+    if dtype.kind == "b":
+        return not largest
     if dtype.kind == "f":
         return -np.inf if largest else np.inf
     limits = np.iinfo(dtype)
@@ -256,20 +286,61 @@ scatter_extreme_op = Op(
 )
 
 
+def _scatter_product(x: Tensor, index: Tensor, src: Tensor, dim: int, include_self: bool) -> Tensor:
+    """Return `x` times all of `src` at their places, without divisions: zeros do no harm.
+
+    In the order of their places, factors of one stand side by side, that of `x` last: each takes
+    in as many before it as it has taken in so far, and twice as many are done after each step.
+    """
+    count, size = index.shape[dim], x.shape[dim]
+    if not index.numel():
+        return clone(x)
+    base = x if include_self else scatter_op(x, index, 1, dim=dim)
+    inside = [slice(0, length, 1) for length in index.shape]
+    inside[dim] = slice(0, size, 1)
+    whole = all(one.stop == length for one, length in zip(inside, x.shape, strict=True))
+    part = base if whole else slice_op(base, index=tuple(inside))
+    line = reshape_op(positions(np.arange(size), x), shape=(-1, *(1,) * (x.ndim - 1 - dim)))
+    places = cat([index, cast(expand(line, part.shape), index.dtype)], dim)
+    order = argsort_op(places, dim=dim, descending=False)
+    places = gather_op(places, order, dim=dim)
+    values = gather_op(cat([src, part], dim), order, dim=dim)
+    step = 1
+    while step <= count:
+        rest = count + size - step
+        before, after = narrow(values, dim, 0, rest), narrow(values, dim, step, rest)
+        of_one = eq(narrow(places, dim, 0, rest), narrow(places, dim, step, rest))
+        after = mul(after, where(of_one, before, REGISTRY["ones_like"](before.detach())))
+        values = cat([narrow(values, dim, 0, step), after], dim)
+        step *= 2
+    where_ordered = argsort_op(order, dim=dim, descending=False)
+    found = gather_op(values, narrow(where_ordered, dim, count, size), dim=dim)
+    return found if whole else index_put_op(base, found, index=tuple(inside), accumulate=False)
+
+
+def _checked_reduce(name: str, reduce: str, choices: tuple[str, ...]) -> None:
+    if reduce not in choices:
+        raise RuntimeError(
+            f"{name}(): reduce must be {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, "
+            f"got {reduce!r}"
+        )
+
+
 @method
 def scatter_reduce(
     x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """Return a copy of `x` with `src` taken into it at `index` along `dim`; repeats all count.
 
-    reduce        "sum", "mean", "amax" or "amin"; of equal extremes all share the gradient.
+    reduce        "sum", "prod", "mean", "amax" or "amin"; of equal extremes all share the gradient.
     include_self  whether the element of `x` counts as well where something is taken in.
     """
-    if reduce not in ("sum", "mean", "amax", "amin"):
-        raise RuntimeError(
-            f"scatter_reduce(): reduce must be 'sum', 'mean', 'amax' or 'amin', got {reduce!r}; "
-            "for products take logarithms"
-        )
+    _checked_reduce("scatter_reduce", reduce, ("sum", "prod", "mean", "amax", "amin"))
+    if reduce == "prod" and x.dtype.kind == "b":
+        reduce = "amin"  # true where all are
+    if reduce == "prod":
+        wide, axis, places, src = checked_scatter("scatter_reduce", x, dim, index, src)
+        return _as_before(_scatter_product(wide, places, src, axis, include_self), x)
     if reduce.startswith("a"):
         wide, axis, places, src = checked_scatter("scatter_reduce", x, dim, index, src)
         found = scatter_extreme_op(
@@ -285,3 +356,25 @@ def scatter_reduce(
     counts = scatter_add(counts, dim, index, REGISTRY["ones_like"](src.detach()))
     counts = clamp(counts, min=1)
     return div(total, counts, rounding_mode=None if x.dtype.kind in "fc" else "floor")
+
+
+@method
+def index_reduce(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """Return a copy of `x` with the slices of `source` taken into its slices `index`.
+
+    reduce        "prod", "mean", "amax" or "amin", and
+    include_self  as in `scatter_reduce`; for sums there is `index_add`.
+    Raises IndexError for positions out of range, RuntimeError for other shapes and dtypes.
+    """
+    _checked_reduce("index_reduce", reduce, ("prod", "mean", "amax", "amin"))
+    wide, axis, places = _lines("index_reduce", x, dim, index)
+    line = source if source.ndim else reshape_op(source, shape=(1,))
+    if line.shape != places.shape or source.dtype != x.dtype:
+        raise RuntimeError(
+            f"index_reduce(): expected source of shape {list(places.shape)} and dtype {x.dtype}, "
+            f"got shape {list(source.shape)} of {source.dtype}"
+        )
+    found = scatter_reduce(wide, axis, places, line, reduce, include_self=include_self)
+    return _as_before(found, x)

@@ -192,7 +192,7 @@ def diff(
 ) -> Tensor:
     """Return the differences of neighbours along `dim`, taken `n` times: `n` elements fewer.
 
-    prepend, append  joined to `x` along `dim` before.
+    prepend, append  joined to `x` along `dim` before; n = 0 is a copy of `x` without them.
     Bools differ where just one is true.  Raises RuntimeError for a 0-d tensor and for n < 0.
     """
     if x.ndim == 0:
@@ -202,6 +202,8 @@ def diff(
     if n < 0:
         raise RuntimeError(f"diff: order must be non-negative but got {n}")
     axis = normal_axis(dim, x.ndim)
+    if n == 0:
+        return clone(x)
     given = [part for part in (prepend, x, append) if part is not None]
     result = cat(given, axis) if len(given) > 1 else clone(x)
     minus = logical_xor if result.dtype.kind == "b" else sub

@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import dtypes
 from ...tensor import Tensor, method
-from ..elementwise.arithmetic import mul, sub
+from ..elementwise.arithmetic import conj_of, mul, sub
 from ..elementwise.compare import isneginf
 from ..elementwise.piecewise import where
 from ..elementwise.smooth import exp
@@ -78,12 +78,29 @@ def cummin(x: Tensor, dim: int) -> Running:
 
 
 def _logcumsumexp(xp: Any, x: Any, *, dim: int) -> Any:
-    return scanned(xp, x, dim, xp.logaddexp)
+    if x.dtype.kind != "c":
+        return scanned(xp, x, dim, xp.logaddexp)
+    result = xp.moveaxis(x.copy(), dim, 0)
+    for k in range(1, len(result)):  # one by one: another order can turn by 2 pi
+        result[k] = _log_of_sum(xp, result[k - 1], result[k])
+    return xp.ascontiguousarray(xp.moveaxis(result, 0, dim))
+
+
+def _log_of_sum(xp: Any, a: Any, b: Any) -> Any:
+    """Return log(e**a + e**b) of complex numbers: no exponent has a real part above 0."""
+    less = a.real < b.real
+    low, high = xp.where(less, a, b), xp.where(less, b, a)
+    nothing = xp.isneginf(high.real)
+    endless = xp.isposinf(low.real)
+    found = high + xp.log(1.0 + xp.exp(xp.where(nothing | endless, 0, low - high)))
+    found = xp.where(endless, xp.log(xp.exp(a) + xp.exp(b)), found)
+    return xp.where(nothing, low, found)
 
 
 def _logcumsumexp_gradient(g: Tensor, x: Tensor, out: Tensor, dim: int) -> Tensor:
     """s[i] = g[i] + s[i+1] e**(out[i] - out[i+1]), times e**(x - out): no exponent is above 0."""
-    finite = where(isneginf(out), 0.0, out)
+    x, out = conj_of(x), conj_of(out)
+    finite = where(isneginf(out.real), 0.0, out)
     following = shifted_op(finite, dim=dim, reverse=True, fill=np.inf)
     weights = exp(sub(out, following))
     return mul(recurrence_op(weights, g, dim=dim, reverse=True), exp(sub(x, finite)))
@@ -98,11 +115,9 @@ logcumsumexp_op = Op(
 def logcumsumexp(x: Tensor, dim: int) -> Tensor:
     """Return the logarithm of the running sum of e**x along `dim`, without overflow.
 
-    Raises RuntimeError for complex numbers; integers become the default float.
+    Integers become the default float.
     """
-    if x.is_complex():
-        raise RuntimeError("logcumsumexp is not implemented for complex tensors")
-    x = x if x.dtype.kind == "f" else cast(x, dtypes.get_default_dtype())
+    x = x if x.dtype.kind in "fc" else cast(x, dtypes.get_default_dtype())
     axis = normal_axis(dim, x.ndim)
     if x.ndim == 0:
         return clone(x)

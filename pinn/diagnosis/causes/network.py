@@ -11,6 +11,8 @@ from pinn.models import Network
 
 # What a trial may lower the loss by where the network is at its end.
 _LOWER = 1.5
+# A loss of which data have this share is their noise.
+_OF_DATA = 0.5
 # What a larger network brings is not known before it is trained; its loss falls by more than this.
 _ORDERS = 1.0
 
@@ -18,11 +20,14 @@ _ORDERS = 1.0
 def network(seen: Examination) -> Iterator[Finding]:
     """Tell of a loss that is as low on fresh points as on trained ones, and that nothing lowers.
 
-    Only where nothing else was found that holds it back.
+    Only where nothing else was found that holds it back, and the loss is not that of data, which is
+    noise where a larger network follows it.
     """
     model = seen.experiment.model
     caused = any(one.orders is not None for one in seen.found)
     if caused or seen.overfit or seen.is_good or not isinstance(model, Network):
+        return
+    if seen.of_data(seen.trained) > _OF_DATA * seen.total(seen.trained):
         return
     trial = seen.trial
     if trial.trained_after * _LOWER < trial.trained_before or not trial.steps:

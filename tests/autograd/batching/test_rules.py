@@ -125,6 +125,8 @@ OF_EACH = {
         lambda x, i, y: x.scatter_reduce(1, i, y, "amin", include_self=False),
         [X, (3, (4, 2)), (4, 2)],
     ),
+    "products": (lambda x, i, y: x.scatter_reduce(0, i, y, "prod"), [X, (4, (2, 3)), (2, 3)]),
+    "slices multiplied": (lambda x, i, y: x.index_reduce(0, i, y, "prod"), [X, (4, (2,)), (2, 3)]),
     "isin": (lambda x, y: T.isin(x, y), [(9, X), (9, (4,))]),
     "gcd": (lambda x, y: T.gcd(x, y) + T.bitwise_left_shift(x, y), [(9, X), (9, (3,))]),
     "histc": (lambda x: T.histc(x, 4, -1, 1), [LINE]),

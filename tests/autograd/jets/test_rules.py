@@ -214,6 +214,9 @@ CASES = {
     "largest taken in": lambda x, t: last(
         T.scatter_reduce(three(x, t), 1, ROWS[:, :2], three(t, x)[:, :2], "amax") ** 2
     ),
+    "products taken in": lambda x, t: last(
+        T.scatter_reduce(three(x, t), 1, ROWS[:, :2], three(t, x)[:, :2], "prod") ** 2
+    ),
     "quantile": lambda x, t: T.quantile(three(x, t), 0.3, 1, keepdim=True) ** 2,
     "conj": lambda x, t: last((three(x, t) * COMPLEX).conj().imag + (three(x, t) * COMPLEX).real),
     "conv": lambda x, t: last(F.conv1d(*signals(x, t), groups=N)[0]),

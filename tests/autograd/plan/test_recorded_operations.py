@@ -22,6 +22,7 @@ FUNCTIONS = {
     "slices replaced": lambda x: T.index_copy(x, 1, T.tensor([1]), x[:, :1] * 2),
     "elements replaced": lambda x: T.masked_scatter(x, ROW, x * 2),
     "extremes taken in": lambda x: T.scatter_reduce(x, 1, T.tensor([[0, 0]] * 6), x[:, :2], "amax"),
+    "products taken in": lambda x: T.index_reduce(x, 1, T.tensor([0, 0]), x[:, :2], "prod"),
     "windows": lambda x: x.unfold(1, 2, 1),
     "triangular system": lambda x: T.linalg.solve_triangular(W, x.mT, upper=True),
     "LU": lambda x: T.linalg.lu(x[:3]).U,

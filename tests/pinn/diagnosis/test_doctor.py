@@ -152,6 +152,22 @@ def test_all_that_is_starved_is_raised_and_not_one_block_above_the_others():
     assert change.value == pytest.approx({"momentum": 1e-7, "wall": 1e-2, "pressure": 1e-7})
 
 
+def test_a_loss_that_is_the_noise_of_data_asks_for_no_larger_network():
+    rng = np.random.default_rng(0)
+    t = np.linspace(0, 2, 40)
+    data = pinn.Data("u", {"t": t, "u": np.exp(-t) + 0.05 * rng.standard_normal(40)}, sigma=0.05)
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + k*u"}, [pinn.Initial("u", 1), data],
+        parameters={"k": 0.5},
+    )  # fmt: skip
+    solution = pinn.solve(
+        problem, pinn.MLP(6, 1), pinn.Sampling(60), [pinn.LevenbergMarquardt(60)], error_bars=False
+    )
+    seen = Examination(solution)
+    assert seen.of_data(seen.trained) > 0.9 * seen.total(seen.trained)
+    assert not any(one.cause == "network" for one in pinn.doctor(solution).findings)
+
+
 def test_networks_that_are_solved_for_become_as_large_as_they_must():
     problem = pinn.Problem(
         pinn.Interval("x", 0, 1), ["u"], {"e": "u_xx - 2e6"}, [pinn.Dirichlet("u", 0)]

@@ -102,6 +102,9 @@ def test_filled_tensors_and_their_spellings():
     assert C.full((), 0.5).item() == 0.5 and C.full((1,), 1j).dtype == T.complex64
     assert C.full((2,), 1.9, dtype=T.int64).tolist() == [1, 1]
     assert C.full((1,), T.tensor(2.0)).tolist() == [2.0]
+    number = C.scalar_tensor(3, requires_grad=True)
+    assert number.dtype == T.get_default_dtype() and number.shape == () and number.is_leaf
+    assert C.scalar_tensor(3, dtype=T.int64).item() == 3
     assert C.eye(2, 3).tolist() == np.eye(2, 3).tolist()
 
 

@@ -30,5 +30,17 @@ def test_they_broadcast_and_work_in_place():
 @pytest.mark.parametrize("value", [1.5, True, T.tensor([1.5])])
 def test_only_integers(value):
     for function in (T.gcd, T.lcm, T.bitwise_left_shift, T.bitwise_right_shift):
+        tensor = T.as_tensor(value)
+        with pytest.raises(RuntimeError, match="is only implemented for integers"):
+            function(T.tensor([1]), tensor)
+    for function in (T.bitwise_left_shift, T.bitwise_right_shift):
         with pytest.raises(RuntimeError, match="is only implemented for integers"):
             function(T.tensor([1]), value)
+
+
+def test_divisors_are_those_of_tensors_alone():
+    for function in (T.gcd, T.lcm):
+        with pytest.raises(TypeError, match=r"'other' \(position 2\) must be Tensor, not int"):
+            function(T.tensor([1]), 2)
+        with pytest.raises(TypeError, match=r"'input' \(position 1\) must be Tensor, not int"):
+            function(2, T.tensor([1]))

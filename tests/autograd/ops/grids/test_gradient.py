@@ -48,6 +48,8 @@ def test_parabolas_are_exact_also_at_the_ends():
 def test_integers_and_a_spacing_without_dimensions():
     (found,) = T.gradient(T.tensor([1, 2, 4]), spacing=T.tensor(0.5))
     assert found.tolist() == [2.0, 3.0, 4.0]
+    (found,) = T.gradient(T.tensor([1, 2, 4]), spacing=None, dim=None)
+    assert found.tolist() == [1.0, 1.5, 2.0]
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,12 @@ CASES = [
         complex=True,
     ),
     OpCase(
+        "constant_pad_nd",
+        lambda x: A.constant_pad_nd(x, (1, 2), 2.5),
+        [((2, 3),)],
+        reference=lambda x: np.pad(x, ((0, 0), (1, 2)), constant_values=2.5),
+    ),
+    OpCase(
         "pad value",
         lambda x: A.pad(x, (1, 2), value=2.5),
         [((2, 3),)],
@@ -224,6 +230,8 @@ def test_a_turn_needs_two_dimensions():
     for dims, message in (((1, 1), "to be different"), ((0,), "total rotation dims == 2")):
         with pytest.raises(RuntimeError, match=message):
             T.rot90(T.ones(2, 2), 1, dims)
+    with pytest.raises(RuntimeError, match="total dims >= 2, but got total dims = 1"):
+        T.rot90(T.ones(2))
 
 
 def test_all_elements_on_a_diagonal():

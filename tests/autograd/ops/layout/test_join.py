@@ -119,7 +119,11 @@ def test_values_and_derivatives(case):
 
 def test_pieces_are_views_also_0d_ones():
     x = T.tensor([1.0, 2.0, 3.0])
-    for pieces in (x.split(2), x.chunk(2), x.unbind(), x.tensor_split(2), x.split(3)):
+    assert T.unsafe_split_with_sizes(x, [1, 2])[1].tolist() == [2.0, 3.0]
+    for pieces in (
+        x.split(2), x.chunk(2), x.unsafe_split(2), x.unsafe_chunk(2), x.unbind(),
+        x.tensor_split(2), x.split(3),
+    ):  # fmt: skip
         for piece in pieces:
             assert isinstance(piece.numpy(), np.ndarray) and piece._base is x
             assert np.shares_memory(piece.numpy(), x.numpy())
@@ -197,6 +201,7 @@ def test_empty_vectors_are_skipped_by_cat():
         (lambda: T.ones(3).chunk(0), RuntimeError, "greater than 0, got: 0"),
         (lambda: T.ones(3).tensor_split(0), RuntimeError, "larger than 0"),
         (lambda: T.ones(3).tensor_split((2, 1)), RuntimeError, "must not fall"),
+        (lambda: T.hsplit(T.ones(4, 4), "abc"), TypeError, "as an integer"),
         (lambda: T.tensor(1.0).unbind(), IndexError, "no dimensions"),
     ],
 )

@@ -37,8 +37,8 @@ CASES = [
                reference=lambda x, p=p: np.linalg.cond(x, p))
         for p in (None, 2, -2, "fro", "nuc", math.inf, -math.inf, 1, -1)
     ),
-    OpCase("vander", lambda x: linalg.vander(x, N=4), [((3,),), ((2, 3),)],
-           reference=lambda x: x[..., None] ** np.arange(4)),
+    OpCase("vander", lambda x: linalg.vander(x, N=4), [((3,),), ((2, 3),), ((),)],
+           reference=lambda x: np.atleast_1d(x)[..., None] ** np.arange(4)),
     OpCase("diagonal", lambda x: linalg.diagonal(x, offset=1), SQUARE,
            reference=lambda x: np.diagonal(x, 1, -2, -1)),
     *(
@@ -146,7 +146,7 @@ def test_the_q_of_lapacks_reflections():
         (lambda: linalg.tensorinv(T.ones(2, 3)), "Expected self to satisfy"),
         (lambda: linalg.householder_product(T.ones(2, 3), T.ones(2)), "as many rows as columns"),
         (lambda: linalg.cond(T.ones(2, 3), 1), "batches of square matrices"),
-        (lambda: linalg.vander(T.tensor(1.0)), "at least one dimension"),
+        (lambda: linalg.vander(T.tensor(1.0)), "N must be greater than 1, got 1"),
         (lambda: linalg.vander(T.ones(3), N=1), "N must be greater than 1"),
     ],
 )

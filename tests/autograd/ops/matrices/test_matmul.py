@@ -257,6 +257,9 @@ def test_outer_and_batched_products_that_are_added():
         OpCase("addr", lambda x, a, b: T.addr(x, a, b, beta=0.5, alpha=2), [((3, 4), (3,), (4,))],
                reference=lambda x, a, b: 0.5 * x + 2 * np.outer(a, b))
     )  # fmt: skip
+    yes = T.tensor([True, False])
+    both = T.addr(T.eye(2, dtype=T.bool_), yes, T.tensor([True, True]), beta=3, alpha=2)
+    assert both.dtype == T.bool_ and both.tolist() == [[True, True], [False, True]]
     check_op(
         OpCase("addbmm", lambda x, a, b: T.addbmm(x, a, b, alpha=2),
                [((2, 4), (3, 2, 5), (3, 5, 4))], order=1,

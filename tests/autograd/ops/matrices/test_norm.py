@@ -257,3 +257,40 @@ def test_a_long_vector_and_a_tensor_over_some_dimensions_have_exact_norms():
         T.linalg.vector_norm(T.tensor(z), 2, (1, 2)), np.sqrt((np.abs(z) ** 2).sum((1, 2))),
         rtol=1e-14,
     )  # fmt: skip
+
+
+def shortened(p, axis, longest):
+    def reference(x):
+        lengths = formula(p, tuple(k for k in range(x.ndim) if k != axis))(x)
+        factors = np.where(lengths > longest, longest / (lengths + 1e-7), 1.0)
+        return x * factors.reshape([-1 if k == axis else 1 for k in range(x.ndim)])
+
+    return reference
+
+
+@pytest.mark.parametrize(("p", "axis"), [(2, 0), (1, 1), (3, 1)])
+def test_slices_are_shortened_with_derivatives(p, axis):
+    check_op(
+        OpCase("renorm", lambda x: T.renorm(x, p, axis, 2.0), [((4, 2),), ((2, 3, 2),)],
+               make=away_from_zero, reference=shortened(p, axis, 2.0))
+    )  # fmt: skip
+
+
+def test_slices_are_shortened_by_their_largest_element_and_in_place():
+    x = T.tensor([[3.0, -4.0], [0.5, 0.25], [0.0, 0.0]], dtype=T.float64)
+    found = T.renorm(x, math.inf, 0, 2.0)
+    np.testing.assert_allclose(found, [[1.5, -2.0], [0.5, 0.25], [0.0, 0.0]], rtol=1e-7)
+    assert x.renorm_(2, -1, 0.0) is x and not x.any()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: T.renorm(T.ones(2, 2), 0, 0, 1.0), "non-positive-norm"),
+        (lambda: T.renorm(T.ones(2), 2, 0, 1.0), "at least 2 dimensions, got 1"),
+        (lambda: T.renorm(T.ones(2, 2), 2, 0, -1.0), "maxnorm to be >= 0"),
+    ],
+)
+def test_what_cannot_be_shortened_is_refused(call, words):
+    with pytest.raises(RuntimeError, match=words):
+        call()

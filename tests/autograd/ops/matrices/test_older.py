@@ -39,3 +39,28 @@ def test_qr_is_complete_by_wish():
     x = T.tensor(make(np.random.default_rng(0), (4, 2))[0])
     assert T.qr(x).Q.shape == (4, 2) and x.qr(some=False).Q.shape == (4, 4)
     assert T.qr(x).R.tolist() == linalg.qr(x).R.tolist()
+
+
+@pytest.mark.parametrize("upper", [True, False])
+@pytest.mark.parametrize("transpose", [True, False])
+@pytest.mark.parametrize("unitriangular", [True, False])
+def test_triangular_systems(upper, transpose, unitriangular):
+    def triangle(a):
+        part = np.triu(a) if upper else np.tril(a)
+        if unitriangular:
+            part = part - part * np.eye(3) + np.eye(3)
+        return np.swapaxes(part, -1, -2) if transpose else part
+
+    def make(rng, b, a):
+        return rng.uniform(-1, 1, b), rng.uniform(-1, 1, a) + 2 * np.eye(3)
+
+    options = {"upper": upper, "transpose": transpose, "unitriangular": unitriangular}
+    check_op(
+        OpCase("triangular_solve", lambda b, a: T.triangular_solve(b, a, **options)[0],
+               [((3, 2), (3, 3)), ((2, 3, 1), (2, 3, 3))], make=make,
+               reference=lambda b, a: np.linalg.solve(triangle(a), b))
+    )  # fmt: skip
+    b, a = T.ones(2, 1, 3, 1), T.eye(3).expand(4, 3, 3)
+    solution, copied = b.triangular_solve(a, **options)
+    assert solution.shape == (2, 4, 3, 1) and copied.shape == (2, 4, 3, 3)
+    assert (copied == T.eye(3)).all()

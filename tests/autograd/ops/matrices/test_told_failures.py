@@ -110,6 +110,44 @@ def test_the_pivot_that_is_zero_is_told_and_others_are_done():
     assert T.vmap(linalg.inv_ex)(a.detach()).info.tolist() == [0, 2, 1]
 
 
+SYSTEMS = [((2, 2), (2, 3)), ((2, 2, 2), (2, 2, 1)), ((2, 2), (2,)), ((3, 2, 2), (3, 2))]
+
+
+@pytest.mark.parametrize("left", [True, False])
+def test_a_solution_is_that_of_solve(left):
+    def make(rng, a, b):
+        right = np.swapaxes(np.empty(b), -1, -2).shape if not left else b
+        return rng.uniform(-1, 1, a) + 2 * np.eye(a[-1]), rng.uniform(-1, 1, right)
+
+    def reference(a, b):
+        if not left:
+            return b @ np.linalg.inv(a)
+        vector = b.ndim < a.ndim
+        found = np.linalg.solve(a, b[..., None] if vector else b)
+        return found[..., 0] if vector else found
+
+    shapes = SYSTEMS if left else SYSTEMS[:2]
+    check_op(
+        OpCase("solve_ex", lambda a, b: linalg.solve_ex(a, b, left=left).result, shapes, make=make,
+               reference=reference)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 1), (3, 2)])
+def test_a_system_without_a_solution_is_told_and_others_are_solved(shape):
+    singular = [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]]]
+    a = T.tensor(DEFINITE + singular, dtype=T.float64, requires_grad=True)
+    x, info = linalg.solve_ex(a, T.ones(shape, dtype=T.float64))
+    assert info.tolist() == [0, 2, 1] and info.dtype == T.int32 and x.shape == shape
+    expected = np.linalg.solve(DEFINITE[0], np.ones((2, 1))).reshape(shape[1:])
+    np.testing.assert_allclose(x[0].detach().numpy(), expected, rtol=1e-14)
+    assert x[1:].isnan().all()
+    x[0].sum().backward()
+    assert a.grad[0].any() and not a.grad[1:].any()
+    with pytest.raises(linalg.LinAlgError):
+        linalg.solve_ex(a, T.ones(shape, dtype=T.float64), check_errors=True)
+
+
 @pytest.mark.parametrize("function", [linalg.cholesky_ex, linalg.inv_ex])
 def test_errors_are_raised_by_wish(function):
     good, bad = T.tensor(DEFINITE, dtype=T.float64), T.zeros(2, 2)

@@ -37,6 +37,15 @@ def test_even_bins_are_numpys(bins, ends, cuda):
         np.testing.assert_allclose(ours.cpu().numpy(), edges, rtol=1e-14)
 
 
+@pytest.mark.parametrize("between", [None, (2.0, 2.0), (0.0, 0.0)])
+@pytest.mark.parametrize("values", [[], [3.0, 3.0], [1.0, 2.0, 2.3]])
+def test_bins_of_a_range_without_width_are_numpys(values, between):
+    expected, edges = np.histogram(values, 3, between)
+    hist, ours = T.histogram(T.tensor(values, dtype=T.float64), 3, range=between)
+    assert hist.tolist() == expected.tolist()
+    np.testing.assert_allclose(ours.numpy(), edges, rtol=1e-14)
+
+
 def test_bins_of_ones_own_with_weights_and_density():
     edges = np.array([-1.0, -0.2, 0.0, 1.5])
     for density in (False, True):

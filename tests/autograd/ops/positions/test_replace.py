@@ -1,5 +1,7 @@
 """Slices, positions and masks replaced: numpy's assignments, gradients of both, refusals."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,18 @@ def taken_in(ufunc, start=None):
     return reference
 
 
+def slices_in(ufunc, start=None):
+    def reference(x, y):
+        x = x.copy()
+        if start is not None:
+            x[[2, 0]] = start
+        for place, line in zip([2, 0, 2], y, strict=True):
+            x[place] = ufunc(x[place], line)
+        return x
+
+    return reference
+
+
 def mean(x, y):
     counts = np.ones_like(x)
     for row, column in np.ndindex(PLACES.shape):
@@ -71,6 +85,8 @@ CASES = [
            [((3, 4), (3, 2))], reference=written((slice(None), I))),
     OpCase("index_fill", lambda x, y: T.index_fill(x, 0, index([2, -3], x), y), [((3, 4), ())],
            reference=written(I)),
+    OpCase("fill", lambda x, y: T.fill(x, y), [((3, 4), ()), ((0, 2), ())],
+           reference=lambda x, y: np.full_like(x, y)),
     OpCase("masked_scatter", lambda x, y: T.masked_scatter(x, index(MASK, x), y), [((3, 4), (9,))],
            reference=masked),
     OpCase("put", lambda x, y: T.put(x, index([0, -1, 5], x), y), [((3, 4), (3,))], reference=put),
@@ -89,6 +105,18 @@ CASES = [
             ("means", "mean", True, mean), ("largest", "amax", True, taken_in(np.maximum)),
             ("new largest", "amax", False, taken_in(np.maximum, -np.inf)),
             ("least", "amin", True, taken_in(np.minimum)),
+            ("products", "prod", True, taken_in(np.multiply)),
+            ("new products", "prod", False, taken_in(np.multiply, 1)),
+        ]
+    ),
+    *(
+        OpCase(f"slices: {how}", lambda x, y, how=how, own=own: T.index_reduce(
+            x, 0, index([2, 0, 2], x), y, how, include_self=own), [((3, 4), (3, 4))],
+            reference=reference)
+        for how, own, reference in [
+            ("prod", True, slices_in(np.multiply)), ("prod", False, slices_in(np.multiply, 1)),
+            ("amax", True, slices_in(np.maximum)), ("amin", False, slices_in(np.minimum, np.inf)),
+            ("mean", False, lambda x, y: np.stack([y[1], x[1], (y[0] + y[2]) / 2])),
         ]
     ),
 ]  # fmt: skip
@@ -109,6 +137,74 @@ def test_equal_extremes_share_the_gradient():
     np.testing.assert_allclose(y.grad.numpy(), [1 / 3, 0, 1 / 3, 0], rtol=1e-6)
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_derivatives_of_products_are_right_where_factors_are_zero(own):
+    index = np.array([[0, 1], [0, 1], [2, 1], [0, 0], [0, 3]])
+    x = np.array([[2.0, 0.0], [3.0, 0.0], [0.0, 5.0], [7.0, -1.0]])
+    src = np.array([[0.0, 0.0], [3.0, 2.0], [-2.0, 4.0], [5.0, 0.5], [0.0, 6.0]])
+
+    def products(x, src):
+        return x.scatter_reduce(0, T.tensor(index), src, "prod", include_self=own)
+
+    inputs = [T.tensor(values, requires_grad=True) for values in (x, src)]
+    slopes = T.grad(products(*inputs).sum(), inputs)
+    expected = [np.zeros_like(x), np.zeros_like(src)]
+    for row, column in np.ndindex(x.shape):  # the product of all others
+        factors = [k for k in range(5) if index[k, column] == row]
+        counts = own or not factors
+        expected[0][row, column] = counts * np.prod(src[factors, column])
+        for k in factors:
+            others = [src[j, column] for j in factors if j != k] + own * [x[row, column]]
+            expected[1][k, column] = np.prod(others)
+    for slope, right in zip(slopes, expected, strict=True):
+        np.testing.assert_array_equal(slope, right)
+    assert T.autograd.gradcheck(products, inputs)
+    assert T.autograd.gradgradcheck(products, inputs)
+
+
+def test_a_product_that_is_not_finite_stays_at_its_place():
+    x = T.tensor([2.0, 0.0, 3.0], requires_grad=True)
+    src = T.tensor([np.inf, np.nan, 0.5], requires_grad=True)
+    found = x.scatter_reduce(0, T.tensor([0, 1, 2]), src, "prod")
+    found.sum().backward()
+    np.testing.assert_array_equal(found.detach(), [np.inf, np.nan, 1.5])
+    np.testing.assert_array_equal(x.grad, [np.inf, np.nan, 0.5])
+    np.testing.assert_array_equal(src.grad, [2.0, 0.0, 3.0])
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_products_of_many_are_those_of_a_loop(own):
+    rng = np.random.default_rng(5)
+    x, index = rng.integers(-3, 4, 50), np.minimum(rng.integers(0, 120, 400), 39)
+    src = rng.choice([-1, 1, 2], 400)
+    expected = x.copy()
+    if not own:
+        expected[index] = 1
+    np.multiply.at(expected, index, src)
+    x, index, src = T.tensor(x), T.tensor(index), T.tensor(src)
+    for reduced in (T.scatter_reduce, T.index_reduce):
+        found = reduced(x, 0, index, src, "prod", include_self=own)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_bools_are_taken_in_by_and_and_or():
+    x, src, index = T.tensor([True, False, True]), T.tensor([False, True, True]), [0, 1, 1]
+    for reduce, own, expected in [
+        ("amax", True, [True, True, True]), ("amax", False, [False, True, True]),
+        ("amin", True, [False, False, True]), ("prod", True, [False, False, True]),
+        ("prod", False, [False, True, True]),
+    ]:  # fmt: skip
+        found = x.scatter_reduce(0, T.tensor(index), src, reduce, include_self=own)
+        assert found.tolist() == expected
+
+
+def test_a_value_is_filled_in_once_where_positions_repeat():
+    value = T.tensor(2.0, requires_grad=True)
+    weights = T.arange(10.0).reshape(2, 5)
+    (T.index_fill(T.ones(2, 5), 1, T.tensor([4, 3, -1, 0]), value) * weights).sum().backward()
+    assert value.grad.item() == weights[:, [0, 3, 4]].sum().item()
+
+
 def test_put_adds_up_and_means_of_integers_are_rounded_down():
     x = T.zeros(4).put(T.tensor([1, 1, -1]), T.tensor([1.0, 2.0, 5.0]), accumulate=True)
     assert x.tolist() == [0.0, 3.0, 0.0, 5.0]
@@ -116,11 +212,21 @@ def test_put_adds_up_and_means_of_integers_are_rounded_down():
     assert means.tolist() == [3, -4]
 
 
+def test_what_is_filled_in_has_the_dtype_of_the_tensor():
+    x = T.tensor([math.nan, 1.0], requires_grad=True)
+    T.fill(x, 2).sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+    assert T.fill(T.tensor([1, 2]), 2.7).tolist() == [2, 2]
+    assert T.fill(T.tensor([True, False]), 2).tolist() == [True, True]
+
+
 def test_the_forms_in_place():
     x = T.zeros(3, 4)
     assert x.index_fill_(0, T.tensor([1]), 2) is x and x[1].tolist() == [2.0] * 4
     x.masked_scatter_(T.tensor(MASK), T.arange(5).float())
     assert x[MASK.nonzero()].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    x.index_reduce_(0, T.tensor([1, 1]), T.ones(2, 4) * 3, "prod")
+    assert x[1].tolist() == [18.0] * 4
     assert T.ones(3, 3).fill_diagonal_(0).sum().item() == 6.0
 
 
@@ -129,6 +235,7 @@ def test_the_forms_in_place():
     [
         (lambda x: T.index_fill(x, 0, T.tensor([3]), 1), IndexError, "index 3 is out of bounds"),
         (lambda x: T.index_fill(x, 0, T.tensor([0]), T.ones(2)), RuntimeError, "0-dimensional val"),
+        (lambda x: T.fill(x, T.ones(2)), RuntimeError, "0-dimensional value tensor.*use copy_"),
         (lambda x: T.index_copy(x, 0, T.tensor([0]), x), RuntimeError, r"shape \[1, 4\]"),
         (lambda x: T.index_copy(x, 0, T.tensor([[0]]), x), IndexError, "dimension 1 or 0"),
         (lambda x: T.masked_scatter(x, x > -1, T.ones(2)), RuntimeError, "source nElements must"),
@@ -137,7 +244,10 @@ def test_the_forms_in_place():
         (lambda x: T.put(x, T.tensor([1]), T.ones(2)), RuntimeError, "source of 1 elements"),
         (lambda x: T.select_scatter(x, T.ones(2), 0, 0), RuntimeError, "a size equal to the slice"),
         (lambda x: T.diagonal_scatter(x, T.ones(2)), RuntimeError, "a size equal to the slice"),
-        (lambda x: x.scatter_reduce(0, T.tensor([[0]]), x, "prod"), RuntimeError, "got 'prod'"),
+        (lambda x: x.scatter_reduce(0, T.tensor([[0]]), x, "max"), RuntimeError, "got 'max'"),
+        (lambda x: T.index_reduce(x, 0, T.tensor([0]), x, "sum"), RuntimeError, "'amin', got 'sum"),
+        (lambda x: T.index_reduce(x, 0, T.tensor([0]), x, "mean"), RuntimeError, r"shape \[1, 4\]"),
+        (lambda x: T.index_reduce(x, 0, T.tensor([3]), x[:1], "prod"), IndexError, "out of bounds"),
     ],
 )
 def test_what_is_refused(function, error, message):

@@ -173,6 +173,7 @@ def test_differences_of_integers_bools_and_none_at_all():
     x = T.tensor([1.0, 3.0])
     same = C.diff(x, 0)
     assert same.tolist() == [1, 3] and same is not x
+    assert C.diff(x, 0, prepend=x, append=x).tolist() == [1, 3]
     assert C.diff(x, 5).shape == (0,)
 
 

@@ -63,8 +63,31 @@ def test_nothing_yet_has_the_logarithm_of_0_and_no_gradient():
     assert x.grad.tolist() == [0.0, 0.0, 1.0]
 
 
-def test_complex_numbers_are_refused_and_integers_become_floats():
-    for function in (T.cummax, T.cummin, T.logcumsumexp):
+def test_running_sums_of_complex_exponentials():
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(2, 6, 3)) + 4j * rng.normal(size=(2, 6, 3))
+    x = T.tensor(values, requires_grad=True)
+    y = T.logcumsumexp(x, 1)
+    np.testing.assert_allclose(y.detach().exp(), np.cumsum(np.exp(values), 1), rtol=1e-13)
+    assert T.autograd.gradcheck(lambda x: T.logcumsumexp(x, 1), [x])
+    assert T.autograd.gradgradcheck(lambda x: T.logcumsumexp(x, 1), [x])
+
+
+def test_no_complex_exponential_overflows():
+    x = T.tensor([complex(-math.inf, 1), 800 + 5j, -900j, 801 - 2j], requires_grad=True)
+    y = T.logcumsumexp(x, 0)
+    both = 801 - 2j + np.log(1 + np.exp(-1 + 7j))
+    expected = [complex(-math.inf, 1), 800 + 5j, 800 + 5j, both]
+    np.testing.assert_allclose(y.detach().numpy(), np.array(expected, y.dtype), rtol=1e-6)
+    y[3].real.backward()
+    share = 1 / (1 + np.exp(1 - 7j))
+    np.testing.assert_allclose(x.grad.numpy(), np.conj([0, share, 0, 1 - share]), rtol=1e-4)
+    high = T.logcumsumexp(T.tensor([complex(math.inf, 0), 1 + 1j]), 0)
+    assert high.real.tolist() == [math.inf, math.inf]
+
+
+def test_complex_numbers_have_no_extremes_and_integers_become_floats():
+    for function in (T.cummax, T.cummin):
         with pytest.raises(RuntimeError, match="complex"):
             function(T.tensor([1j]), 0)
     assert T.logcumsumexp(T.tensor([0, 0]), 0).dtype == T.get_default_dtype()
