@@ -34,7 +34,8 @@ class FieldData:
                  than the grid's; None for those on the grid
     contains     which of any points, (n, 2), lie in the domain: for a rim that is finer than the
                  grid; None where `inside` is all that is known
-    measured     where it was measured, (n, 2), in the order of `coordinates`; drawn on its map
+    measured     where it was measured, (n, 2), in the order of `coordinates`, drawn on its map;
+                 along one of them the places and what was measured there, drawn beside the line
     units        name -> unit, of the unknown and of coordinates
     to_scale     whether two coordinates, none of them the time, are lengths in the same unit
 

@@ -16,6 +16,7 @@ from pinn.figures.style import (
     INK,
     LINE_COLOURS,
     RED,
+    draw_measured,
     held,
     log_ticks,
     new_figure,
@@ -46,11 +47,17 @@ def plot_line(
     figure, panels = line_panels(data.reference is not None)
     top = panels[0]
     handles = draw_lines(top, grid, data.values, data.reference)
-    set_range(top, data.values, data.reference, vmin=vmin, vmax=vmax, log=log)
+    shown = [data.values, data.reference]
+    if data.measured is not None:
+        places, values = data.measured.T
+        handles.append(draw_measured(top, places, values))
+        shown.append(values)
+    set_range(top, *shown, vmin=vmin, vmax=vmax, log=log)
     top.set_ylabel(data.label(), fontsize=12)
     top.set_title(data.title(), fontsize=12, loc="left")
-    if data.reference is not None:
+    if len(handles) > 1:
         _legend_above(top, handles)
+    if data.reference is not None:
         _draw_error_panel(panels[1], data, absolute)
     _finish(panels, data, name)
     return figure

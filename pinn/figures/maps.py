@@ -12,7 +12,7 @@ from pinn.figures.field_data import FieldData
 from pinn.figures.lines import plot_line, plot_line_error
 from pinn.figures.rim import filled_across
 from pinn.figures.scales import Scale, error_scale, scale_of
-from pinn.figures.style import FAINT, new_figure, sparse_ticks, subtitle
+from pinn.figures.style import FAINT, draw_measured, new_figure, sparse_ticks, subtitle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -248,15 +248,10 @@ def _draw_map(axes: Axes, data: FieldData, values: np.ndarray, scale: Scale, tit
 
 
 def _draw_measured(axes: Axes, data: FieldData) -> None:
-    """Draw rings where the unknown was measured: what is inside them is still seen."""
-    if data.measured is None:
-        return
-    columns = dict(zip(data.coordinates, data.measured.T, strict=True))
-    horizontal, vertical = axes_of_map(data)
-    axes.scatter(
-        columns[horizontal], columns[vertical], s=22, facecolors="none", edgecolors="black",
-        linewidths=0.9, label="data", clip_on=False, zorder=3,
-    )  # fmt: skip
+    """Draw where the unknown was measured."""
+    if data.measured is not None:
+        columns = dict(zip(data.coordinates, data.measured.T, strict=True))
+        draw_measured(axes, *(columns[name] for name in axes_of_map(data)))
 
 
 def _draw_error(axes: Axes, data: FieldData, scale: Scale, name: str = "error") -> Any:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pinn.checks import is_name, printable
 
 if TYPE_CHECKING:
+    import numpy as np
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -141,6 +142,14 @@ def held(values: Mapping[str, float], units: Mapping[str, str] | None = None) ->
         f"{symbol(name)} = {value:.4g} {_unit(name, units or {})}".replace("-", "\N{MINUS SIGN}")
         .strip() for name, value in values.items()
     ]  # fmt: skip
+
+
+def draw_measured(axes: Axes, horizontal: np.ndarray, vertical: np.ndarray) -> Any:
+    """Draw rings where something was measured: what is inside them is still seen."""
+    return axes.scatter(
+        horizontal, vertical, s=22, facecolors="none", edgecolors="black", linewidths=0.9,
+        label="data", clip_on=False, zorder=3,
+    )  # fmt: skip
 
 
 def headline(figure: Figure, text: str) -> None:

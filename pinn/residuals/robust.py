@@ -12,6 +12,8 @@ from pinn.residuals.residual import Residual
 
 # Beyond this share they are no outliers: all rows are judged.
 _MOST_OUTLIERS = 0.25
+# How many sets of data without outliers have a row that is taken for one.
+_SELDOM = 0.01
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Judged:
     variance  of such a row where its noise is normal with variance 1
     spread    the variance of its square then
     left_out  how many others there are, beyond the threshold of a robust fit
-    outliers  how many of those lie so far off as noise would bring half a row (Chauvenet)
+    outliers  how many of those lie so far off as noise brings a row in one of a hundred such sets
     """
 
     rows: np.ndarray
@@ -57,7 +59,7 @@ def judged(residual: Residual, rows: np.ndarray) -> Judged:
     density = 2 * math.exp(-(k**2) / 2) / math.sqrt(2 * math.pi) / share
     variance = 1 - k * density
     fourth = 3 - (k**3 + 3 * k) * density
-    far = NormalDist().inv_cdf(1 - 1 / (4 * len(rows))) * edge / k
+    far = NormalDist().inv_cdf(1 - _SELDOM / (2 * len(rows))) * edge / k
     return Judged(
         rows[within], variance, fourth / variance**2 - 1,
         left_out=int(np.count_nonzero(~within)),

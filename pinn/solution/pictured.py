@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pinn.checks import nearest
+from pinn.equations.leaves import Column
 from pinn.figures.field_data import FieldData
 from pinn.figures.points import PointsData
 from pinn.geometry import Shape
@@ -101,7 +102,7 @@ def field_data(
         inside=found.inside & _is_solved(solution, meshed),
         contains=contains if len(drawn) == 2 else None,
         errors=errors,
-        measured=measured_at(problem, unknown, drawn, fixed) if drawn[1:] else None,
+        measured=measured_at(problem, unknown, drawn, fixed),
         units=problem.units,
         to_scale=problem.to_scale(drawn),
     )
@@ -263,9 +264,10 @@ def _maps(
 def measured_at(
     problem: Problem, unknown: str, drawn: Sequence[str], fixed: Mapping[str, float]
 ) -> np.ndarray | None:
-    """Return the places (n, len(drawn)) of the data of what is drawn; None for too many.
+    """Return the places (n, 2) of the data of what is drawn; None for none, and for too many.
 
-    fixed: the coordinates that are held, and where; data elsewhere do not belong to the picture.
+    Along a line the place and what was measured there. fixed: the coordinates that are held, and
+    where; data elsewhere do not belong to the picture.
     """
     bounds, names = problem.domain.bounds, problem.domain.coordinates
     tree = problem.scope.resolve(unknown)
@@ -282,7 +284,13 @@ def measured_at(
         for name, value in fixed.items():
             low, high = bounds[name]
             kept &= np.abs(columns[name] - value) <= 1e-6 * (high - low)
-        found.append(np.stack([columns[name][kept] for name in drawn], axis=1))
+        shown = [columns[name] for name in drawn]
+        if not drawn[1:]:
+            right = residual.right and residual.right.tree
+            if not isinstance(right, Column):
+                continue
+            shown.append(residual.source.measured(right.name))
+        found.append(np.stack(shown, axis=1)[kept])
     count = sum(map(len, found))
     return np.concatenate(found) if 0 < count <= _MOST_MEASURED else None
 

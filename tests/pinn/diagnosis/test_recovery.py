@@ -260,7 +260,7 @@ def test_a_robust_fit_is_judged_without_its_outliers():
     expected = np.sum(within**2) / truncnorm(-1.345, 1.345).var()
     assert fit_of.chi_square == pytest.approx(expected, rel=1e-10)
     assert fit_of.left_out == len(XS) - len(within) >= 1
-    reached = norm.isf(0.25 / len(XS))
+    reached = norm.isf(0.01 / 2 / len(XS))
     assert fit_of.outliers == np.count_nonzero(np.abs(off) > reached) == 1
     assert fit_of.text.endswith("beyond the threshold of the robust fit, 1 of them further off "
                                 "than noise reaches")  # fmt: skip

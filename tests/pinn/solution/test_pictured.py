@@ -52,6 +52,24 @@ def test_where_it_was_measured_is_drawn_on_the_map(solution):
     np.testing.assert_array_equal(rings.get_offsets(), data.measured)
 
 
+def test_what_was_measured_is_drawn_beside_a_line():
+    table = {"x": [-0.5, 0.5, 0.8], "t": [0.0, 1.0, 1.0], "u": [1.0, 2.0, 9.0]}
+    problem = pinn.Problem(
+        X * pinn.Time("t", 0, 1), ["u", "v"], {"e": "u_t + u_x", "f": "v - u"},
+        [pinn.Initial("u", 0), pinn.Dirichlet("u", 0, on="x=-1"), pinn.Data("u", table)],
+    )  # fmt: skip
+    solution = pinn.solve(problem, pinn.MLP(4, 1), training=[pinn.Adam(2)], error_bars=False)
+    data = solution.field_data("u", t=1.0)
+    np.testing.assert_array_equal(data.measured, [[0.5, 2.0], [0.8, 9.0]])
+    assert solution.field_data("u", t=0.5).measured is None
+    assert solution.field_data("v", t=1.0).measured is None
+    axes = plot_field(data).axes[0]
+    (rings,) = [c for c in axes.collections if c.get_label() == "data"]
+    np.testing.assert_array_equal(rings.get_offsets(), data.measured)
+    assert axes.get_ylim()[1] > 9
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["network", "data"]
+
+
 def test_an_unknown_of_an_equation_everywhere_is_drawn_everywhere():
     many = {"x": np.linspace(-1, 1, 501), "y": np.linspace(0, 1, 501), "a": np.zeros(501)}
     problem = pinn.Problem(
