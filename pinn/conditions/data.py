@@ -93,7 +93,10 @@ class Data(Condition):
         columns = [f"measured_{k}" for k in range(len(self.unknown))]
         weighted = isinstance(self.sigma, str) or self.weights is not None
         names = (*columns, *[_FACTOR] * weighted)
-        place = Measured(domain, self._key(), names, lambda: self._read(domain, names))
+        place = Measured(
+            domain, self._key(), names, lambda: self._read(domain, names),
+            told=self.sigma is not None,
+        )  # fmt: skip
         if not self.table.is_stored:
             place.check()
         return [

@@ -107,7 +107,7 @@ def _of_untold_noise(problem: Problem) -> set[str]:
     """Return the names of data of whose noise nothing is said."""
     return {
         one.name for one in problem.residuals
-        if isinstance(one.source, Measured) and one.source.noise is None
+        if isinstance(one.source, Measured) and not one.source.told
     }  # fmt: skip
 
 

@@ -233,13 +233,15 @@ class Measured(Source):
     """Points of the user's own with what was measured there, all of them used.
 
     key: a text that tells different measurements apart. names: those of the columns. read: gives
-    the points, when they are first drawn, and the size of the noise.
+    the points, when they are first drawn, and the size of the noise. told: whether that is told,
+    which is known before anything is read.
     """
 
     domain: Shape
     key: str
     names: tuple[str, ...]
     read: Callable[[], tuple[Points, float | None]] = field(compare=False)
+    told: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ class Discrepancy(Weighting):
 def has_told_noise(residual: Residual) -> bool:
     """Return whether a residual is of data whose sigma is told."""
     source = residual.source
-    return isinstance(source, Measured) and source.noise is not None
+    return isinstance(source, Measured) and source.told
 
 
 def _fits(residual: Residual, rows: np.ndarray) -> bool:
