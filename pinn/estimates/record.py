@@ -136,7 +136,8 @@ class ErrorEstimate:
         standard error, and its place.
         """
         raised = {n: share for n, share in noise.items() if share > self.relative_l2.get(n, 0.0)}
-        larger = {n for n, value in maximum.items() if not value <= self.maximum.get(n, math.nan)}
+        # a maximum that is not told, nan, stays so
+        larger = {n for n, value in maximum.items() if value > self.maximum.get(n, 0.0)}
         told = ", ".join(f"{name} by {share:.1e}" for name, share in raised.items())
         remark = (
             f"noise in the data may have moved {told} (relative L2, one standard error), which is "

@@ -222,10 +222,8 @@ class Solution:
         with training_resources():
             found = error_estimate(self.experiment, objective, self.theta, self.report.residual)
         # what noise has moved was found when training ended
-        return found.moved_by_noise(
-            known.noise, {name: known.maximum[name] for name in known.noise},
-            {name: known.where[name] for name in known.noise},
-        )  # fmt: skip
+        largest = {name: known.maximum[name] for name in known.noise}
+        return found.moved_by_noise(known.noise, largest, known.where)
 
     def plot_error(
         self, unknown: str | None = None, *, absolute: bool | None = None, **held: float

@@ -173,6 +173,13 @@ def test_where_the_problem_is_solved_and_noise_is_all_there_is_nothing_speaks_ag
         assert len(found.remarks) == (1 if is_solved else 2)
 
 
+def test_a_maximum_that_is_not_told_is_not_that_of_noise():
+    estimate = ErrorEstimate({"u": 1e-9}, {"u": np.nan})
+    found = estimate.moved_by_noise({"u": 0.1}, {"u": 0.3}, {"u": {"x": 0.5}})
+    assert found.relative_l2 == found.noise == {"u": 0.1}
+    assert np.isnan(found.maximum["u"]) and found.where == {}
+
+
 def test_an_estimate_above_the_standard_errors_stays():
     solution = recovered(SIGMA)
     objective = solution.experiment.objective()
