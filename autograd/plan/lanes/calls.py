@@ -68,8 +68,9 @@ class _Tables:
     constants: list[float] = field(default_factory=list)
 
     def calls(self) -> Calls:
-        self.arena = Arena(self.layout)
-        nbytes = self.arena.rows * self.shape.tile * self.shape.size
+        row_bytes = self.shape.tile * self.shape.size
+        self.arena = Arena(self.layout, row_bytes)
+        nbytes = self.arena.rows * row_bytes
         if nbytes > self.most_bytes:
             raise CannotCompile(f"a tile of {nbytes} bytes, where {self.most_bytes} are the most")
         self.starts = np.concatenate([[0], np.cumsum(self.layout.totals, dtype=np.int64)])

@@ -1,4 +1,10 @@
-"""Where in the arena each buffer of a tile lies: those that are never needed together share it."""
+"""Where in the arena each buffer of a tile lies: those that are never needed together share it.
+
+A cache finds a line by the last bits of its address, and holds eight lines of equal bits or so.
+Channels of 64 rows that lie one behind the other begin at equal ones, and sums over the channels or
+loops over many of them read them side by side: more than eight throw each other out.  So on a host
+a gap is left behind each.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +27,19 @@ from .instructions import (
 )
 
 _NOWHERE = -1
+_CYCLE_BYTES = 4096
+"""Addresses so far apart have their lines in one set of the first cache."""
 
 
 class Arena:
     """The places of all rows.
 
-    rows  how many the arena has.
+    row_bytes  of a row in memory behind a cache; 0 where no gaps are left (a GPU's shared memory).
+    rows       how many the arena has.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, row_bytes: int = 0) -> None:
+        self._row_bytes = row_bytes
         self._firsts = np.array([b.first for b in layout.buffers], np.int64)
         self._buffers = layout.buffers
         self._start: dict[Buffer, int] = {}
@@ -67,10 +77,16 @@ class Arena:
                     dying.remove(over)
                     self._start[buffer] = self._start[over]
                 else:
-                    self._start[buffer] = self._found(free, buffer.count)
+                    self._start[buffer] = self._found(free, self._taken(buffer))
             dying += [b for b in self._written(call) if last[b] == number]
             for buffer in dying:
-                _released(free, self._start[buffer], buffer.count)
+                _released(free, self._start[buffer], self._taken(buffer))
+
+    def _taken(self, buffer: Buffer) -> int:
+        """Return the rows of a buffer with its gap, an odd number: equal ones begin spread out."""
+        if buffer.count * self._row_bytes < _CYCLE_BYTES:
+            return buffer.count
+        return (buffer.count + 3) | 1
 
     def _found(self, free: list[tuple[int, int]], count: int) -> int:
         """Return the smallest free place that is large enough, or a new one at the end."""
