@@ -53,6 +53,7 @@ _ASKING = ("getattr", "hasattr")
 _OPENING = ("vars", "asdict", "astuple", "fields")
 _DESCRIBED = ("format", "__str__", "__repr__", "__eq__")
 _DESCRIBING = ("repr", "str", "format", "hash")
+_VALUES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", *_KEY)
 _PLAIN = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR")
 _ENDS = ("STORE_", "POP_", "RETURN", "JUMP", "RESUME", "FOR_ITER")
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE")
@@ -93,7 +94,7 @@ def named(code: CodeType) -> Named:
                 texts |= dict.fromkeys(constant.split("."))
         elif isinstance(constant, (tuple, frozenset)):
             constants += constant
-        elif isinstance(constant, CodeType):
+        elif isinstance(constant, CodeType) and constant.co_name != "__annotate__":
             *inner, opens, tells = named(constant)
             opens |= not set(code.co_cellvars).isdisjoint(named(constant).opened)
             for known, within in zip(found, inner, strict=True):
@@ -222,5 +223,10 @@ def _asked_for(steps: list[dis.Instruction], k: int) -> str | None:
         at += 1
     if at == k + 1 or at == len(steps) or steps[at].opname != "LOAD_CONST":
         return None
-    is_whole = _after(steps, at, *_PLAIN, *_KEY).opname.startswith("CALL")  # no "w_" + name
+    end, count = at + 1, 2  # arguments, if the name is whole: no "w_" + name, no "w_".join(names)
+    if end < len(steps) and steps[end].opname.startswith(_VALUES):
+        end, count = end + 1, 3
+        while end < len(steps) and steps[end].opname in _OF_OBJECT:
+            end += 1
+    is_whole = end < len(steps) and (steps[end].opname, steps[end].argval) == ("CALL", count)
     return steps[at].argval if is_whole and isinstance(steps[at].argval, str) else None

@@ -73,7 +73,7 @@ _GROWING = (
 _NOT_CALLED = {
     "__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__",
     "__repr__", "__str__", "__dir__", "__reduce__", "__reduce_ex__", "__getstate__",
-    "__setstate__", "__copy__", "__deepcopy__", "__getnewargs__",
+    "__setstate__", "__copy__", "__deepcopy__", "__getnewargs__", "__annotate_func__",
 }  # fmt: skip
 
 
@@ -423,8 +423,9 @@ def _is_namespace(kind: type) -> bool:
 
 def _has_methods(kind: type) -> bool:
     """Return whether a class has methods that are not those that a dataclass is given."""
-    functions = filter(None, map(_function_in, vars(kind).values()))
-    return any(one.__code__.co_filename != "<string>" for one in functions)
+    held = [one for name, one in vars(kind).items() if name != "__annotate_func__"]
+    files = [one.__code__.co_filename for one in map(_function_in, held) if one is not None]
+    return not all(file == "<string>" or _is_library(file) for file in files)
 
 
 def _clocks_in(name: str, value: Any, names: Iterable[str]) -> list[str]:

@@ -261,7 +261,13 @@ def test_what_a_text_does_with_what_it_names():
         (lambda net: net.__dict__, True),
         (lambda net, name: getattr(net, name), True),
         (lambda net, name: hasattr(net, "has_" + name), True),
+        (lambda net: getattr(net, "".join(net.names)), True),
+        (lambda net: getattr(net, "w_" + net.called()), True),
+        (lambda net: getattr(net, "w_" + str(net.name, net.code)), True),
+        (lambda net: getattr(net, "w_".join(net.names), None), True),
         (lambda net: getattr(net.part, "weight", net.weight), False),
+        (lambda net: getattr(net, "weight", None), False),
+        (lambda net: getattr(net, "weight", 1), False),
         (lambda net: net.weight, False),
     ],
 )
