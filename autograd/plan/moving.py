@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import operator
 import random
@@ -71,13 +72,19 @@ def _stand(value: Any) -> Hashable:
 
 
 def _stand_of_cycle(value: itertools.cycle) -> Hashable:
-    """Return how far the iterator in a cycle is; None where Python does not tell any more."""
+    """Return how far a cycle is; another one each time where Python does not tell.
+
+    Which is after its first turn, from Python 3.14 on.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
             _, (within,), (saved, _) = value.__reduce__()
         except TypeError:
-            return None
+            held = [one for one in gc.get_referents(value) if not isinstance(one, type)]
+            if len(held) != 2:  # the iterator is gone: it gives what it has saved
+                return object()
+            within, saved = held
     return operator.length_hint(within, -1), len(saved)
 
 

@@ -83,6 +83,15 @@ def test_how_far_each_of_them_is(advance):
         assert moving.stand()["one"] != before["one"]
 
 
+def test_a_cycle_in_its_second_turn_moves():
+    turns = itertools.cycle([1.0, 1.0, 1.0])
+    moving = Moving({"turns": turns})
+    for _ in range(7):
+        before = moving.stand()
+        next(turns)
+        assert moving.stand()["turns"] != before["turns"]
+
+
 def test_lists_and_numbers_do_not_move():
     assert not any(map(moves, ([1.0], 1.0, {"a": 1}, "text", np.ones(3), range(3), T.ones(2))))
 
