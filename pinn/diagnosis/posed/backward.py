@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from pinn.diagnosis.posed.linear import Linear
 from pinn.diagnosis.posed.statement import Stated, Statement
-from pinn.equations.leaves import Derivative, parts_of
+from pinn.equations.leaves import At, Derivative, parts_of
+from pinn.residuals import Measured
 
 # Up to this the same ratio in two states of the unknowns is one that depends on neither.
 _SAME = 1e-9
@@ -20,17 +22,20 @@ def backward(statement: Statement) -> Iterator[str]:
     Of u_t = -(s/s_t) d^m u / dx^m, with m even the highest order of u in space, a wave of number k
     grows like exp(-(s/s_t) (-1)^(m/2) k^m t): with the wrong sign the faster the shorter it is, so
     that nothing depends on the values continuously (Hadamard). So does one of u_tt = -(s/s_tt)
-    d^m u / dx^m, as of u_tt + u_xx = 0, where u and u_t are given at one time. Told of equations of
-    first or second order in time, where s/s_t depends on no unknown and no coefficient: of those of
-    first order also where it has the wrong sign at some points only. And of an unknown whose
-    derivatives are in no other equation, nor those of others in this one: what a system does to
-    short waves is not seen from one of its equations.
+    d^m u / dx^m, as of u_tt + u_xx = 0, where u and u_t are given at one time; with the right sign
+    u at both ends of the time is no start of it, where nothing is measured inside. Told of
+    equations of first or second order in time, where s/s_t depends on no unknown and no
+    coefficient: of those of first order also where it has the wrong sign at some points only, and
+    where all that is given across a coordinate is u and its slope at one end (heat, sideways). And
+    of an unknown whose derivatives are in no other equation, nor those of others in this one: what
+    a system does to short waves is not seen from one of its equations.
     """
     domain = statement.problem.domain
     if domain.time is None:
         yield from _not_in_time(statement)
         return
     start, end = domain.bounds[domain.time]
+    measured = any(isinstance(one.residual.source, Measured) for one in statement.conditions)
     for equation in statement.equations:
         for unknown in _alone(statement, equation):
             given = _given(statement, Derivative(unknown), domain.time)
@@ -38,6 +43,15 @@ def backward(statement: Statement) -> Iterator[str]:
             for leaf, rates, order in _fastest(equation, unknown, domain.time, domain.space):
                 grows, falls = rates > 0, rates < 0
                 if order == 2:
+                    if falls.all() and {start, end} <= given and not (slopes or measured):
+                        yield (
+                            f"the equation {equation.name!r} is one of waves, and {unknown!r} is "
+                            f"given at both ends of {domain.time}, which determines no waves: some "
+                            "vanish at both, and others nearly do; give "
+                            f"{unknown!r} and its slope at the start (pinn.Initial, and with "
+                            "order=1)"
+                        )
+                        break
                     both = given & slopes
                     if not (grows.all() and len(given) == 1 and both):
                         continue
@@ -47,6 +61,18 @@ def backward(statement: Statement) -> Iterator[str]:
                         "given, its waves grow the faster the shorter they are, so that it has no "
                         f"solution to be found; check the sign of {leaf}, or give {unknown!r} at "
                         "both ends of the time and no slope"
+                    )
+                    break
+                along = leaf.coordinates[0]
+                both = _given(statement, Derivative(unknown), along) & _sloped(
+                    statement, unknown, along
+                )
+                if leaf.order == 2 and both and both == _asked(statement, unknown, along):
+                    yield (
+                        f"nothing is given for {unknown!r} at one end of {along}, and both "
+                        f"{unknown!r} and its slope at {along} = {both.pop():g}, from where the "
+                        f"equation {equation.name!r} makes errors grow the faster the shorter "
+                        "their waves are; give one of the two at the other end instead"
                     )
                     break
                 if grows.any() and start in given and end not in given:
@@ -67,6 +93,16 @@ def backward(statement: Statement) -> Iterator[str]:
                     "time"
                 )
                 break
+
+
+def runs_from_the_end(statement: Statement, equation: Stated) -> bool:
+    """Return whether an equation of first order in time holds its waves from the end alone."""
+    domain = statement.problem.domain
+    return domain.time is not None and any(
+        order == 1 and (rates > 0).all()
+        for unknown in _alone(statement, equation)
+        for _, rates, order in _fastest(equation, unknown, domain.time, domain.space)
+    )
 
 
 def _not_in_time(statement: Statement) -> Iterator[str]:
@@ -108,7 +144,7 @@ def _not_in_time(statement: Statement) -> Iterator[str]:
 
 
 def _other_way(
-    fastest: list[tuple[str, np.ndarray, int]],
+    fastest: list[tuple[Derivative, np.ndarray, int]],
     given: set[float],
     slopes: set[float],
     others: int,
@@ -138,6 +174,24 @@ def _sloped(statement: Statement, unknown: str, name: str) -> set[float]:
         rest = [slope for leaf, slope in first.slopes.items() if leaf != asked]
         if np.all(first.slopes[asked]) and not any(map(np.any, rest)):
             found |= {plane.value for plane in condition.planes if plane.coordinate == name}
+    return found
+
+
+def _asked(statement: Statement, unknown: str, name: str) -> set[float]:
+    """Return the planes across a coordinate on which conditions ask for an unknown at all.
+
+    nan is among them for conditions at other places inside, and for those that cannot be read.
+    """
+    found = set()
+    for condition in statement.conditions:
+        if condition.linear is None:
+            found.add(math.nan)
+        elif any(leaf.unknown == unknown for leaf in condition.leaves):
+            planes = {plane.value for plane in condition.planes if plane.coordinate == name}
+            elsewhere = condition.scattered or condition.residual.whole or any(
+                isinstance(leaf, At) and name in leaf.names for leaf in condition.leaves
+            )
+            found |= planes | ({math.nan} if elsewhere else set())
     return found
 
 
@@ -175,7 +229,7 @@ def _given(statement: Statement, leaf: Derivative, time: str) -> set[float]:
 
 def _fastest(
     equation: Stated, unknown: str, time: str, space: tuple[str, ...]
-) -> Iterator[tuple[str, np.ndarray, int]]:
+) -> Iterator[tuple[Derivative, np.ndarray, int]]:
     """Yield derivatives in one coordinate of highest order, and how fast their waves grow, (n,).
 
     With the order in time, one or two, of an unknown that has no mixed derivatives in time, where
@@ -198,7 +252,7 @@ def _fastest(
         with np.errstate(divide="ignore", invalid="ignore"):
             rates = [-((-1) ** (highest // 2)) * one[name] / one[last] for one in orders]
         if np.isfinite(rates).all() and np.allclose(rates, rates[0], rtol=_SAME, atol=0.0):
-            yield str(Derivative(unknown, name)), rates[0], len(last)
+            yield Derivative(unknown, name), rates[0], len(last)
 
 
 def _orders(

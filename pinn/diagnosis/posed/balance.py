@@ -172,7 +172,7 @@ def _through(
         found = statement.linear(given[0].residual, Points(points.coordinates))
         if found is None or not found[0].is_finite:
             return None
-        flow += factor * normal * -_rest(found[0]) / found[0].slopes[Derivative(unknown)]
+        flow += factor * normal * -rest_of(found[0]) / found[0].slopes[Derivative(unknown)]
         giving[given[0].name] = given[0]
     weights = points.columns[WEIGHT]
     return float(weights @ flow), float(weights @ np.abs(flow))
@@ -258,7 +258,7 @@ def _integral(
     weights = points.columns[WEIGHT]
     columns = {name: points.columns[name] for name in points.columns if name != WEIGHT}
     (found, *_) = statement.linear(residual, Points(points.coordinates, columns))
-    rest = _rest(found)
+    rest = rest_of(found)
     return float(weights @ rest), float(weights @ np.abs(rest))
 
 
@@ -270,5 +270,6 @@ def _nodes(statement: Statement, parts: tuple[Part, ...] | None, finer: bool) ->
     return Nodes(domain, parts, count, 1).draw(Sampling(), stream(0, "balance"))
 
 
-def _rest(found: Linear) -> np.ndarray:
+def rest_of(found: Linear) -> np.ndarray:
+    """Return what a linear residual has besides its leaves, (n,)."""
     return found.value - sum(found.slopes[leaf] * found.leaves[leaf] for leaf in found.slopes)

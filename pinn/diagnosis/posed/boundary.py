@@ -30,6 +30,15 @@ def boundary_points(domain: Shape) -> Iterator[tuple[Part, np.ndarray, np.ndarra
             yield part, points, normals
 
 
+def has_inside(condition: Stated, domain: Shape) -> bool:
+    """Whether a condition has points within the bounds of all coordinates, as data have."""
+    if isinstance(condition.residual.source, Boundary | Start | End):
+        return False  # a circle lies within its bounds
+    low, high = np.array(list(domain.bounds.values())).T
+    places = condition.points.coordinates
+    return bool(((low < places) & (places < high)).all(axis=1).any())
+
+
 def is_inside(condition: Stated, domain: Shape, sided: bool) -> bool:
     """Whether a condition holds inside the domain, where it may stand for one of the boundary.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from pinn.diagnosis.posed.balance import unbalanced, unbalanced_flow
 from pinn.diagnosis.posed.linear import Linear
+from pinn.diagnosis.posed.periods import period_order
 from pinn.diagnosis.posed.planes import Plane
 from pinn.diagnosis.posed.statement import Stated, Statement
 from pinn.equations.leaves import Derivative
@@ -17,8 +18,9 @@ from pinn.sampling import Points
 
 # Above rounding, relative to the sizes of what is compared.
 _ROUNDING = 1e-9
-# Values that were cut off, as of a soliton far away, are no contradiction below this.
-_DISAGREE = 1e-6
+# Values that were cut off, as of a soliton far away, are no contradiction below this; in a corner,
+# as of a bell that has not quite ended at a wall, below that share of all values given.
+_DISAGREE, _IN_A_CORNER = 1e-6, 1e-3
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ def contradictions(statement: Statement) -> list[str]:
     """Return a sentence for each pair of residuals that cannot both vanish, and so on.
 
     Pairs at the same points whose slopes are multiples of each other and whose values are not; and
-    pairs of conditions on one unknown whose values differ where their planes meet. An initial
+    pairs of conditions on one unknown whose values differ where their planes meet, or at the ends
+    of a period. An initial
     condition whose value changes with time, though time does not there. A source inside that does
     not leave through a boundary where all slopes are given, or all of a flow, as that of mass.
     """
@@ -52,7 +55,7 @@ def contradictions(statement: Statement) -> list[str]:
 
 def contradicting(statement: Statement) -> list[Contradiction]:
     """Return the pairs of residuals that cannot both vanish."""
-    return [*_opposed(statement), *_disagreeing(statement)]
+    return [*_opposed(statement), *_disagreeing(statement), *_unlike_at_ends(statement)]
 
 
 def _opposed(statement: Statement) -> Iterator[Contradiction]:
@@ -105,6 +108,8 @@ def _disagreeing(statement: Statement) -> Iterator[Contradiction]:
     for one, other in combinations(simple, 2):
         if one.leaves != other.leaves or {one.name, other.name} <= hard:
             continue
+        same = _same_places(one, other)
+        least = 0.0 if same else _IN_A_CORNER * _range(c for c in simple if c.leaves == one.leaves)
         points = [
             meeting
             for first in one.planes
@@ -112,7 +117,7 @@ def _disagreeing(statement: Statement) -> Iterator[Contradiction]:
             if (meeting := _meeting(statement, first, second)) is not None
         ]
         found = _difference(statement, one, other, points)
-        if found is not None:
+        if found is not None and abs(found[1] - found[2]) > least:
             point, a, b = found
             unknown = one.leaves[0]
             text = (
@@ -121,7 +126,62 @@ def _disagreeing(statement: Statement) -> Iterator[Contradiction]:
                 f"{unknown} = {b:.6g}; no continuous function has both"
             )
             names = sorted((one, other), key=lambda stated: -len(stated.planes))
-            yield Contradiction(text, (names[0].name, names[1].name), _same_places(one, other))
+            yield Contradiction(text, (names[0].name, names[1].name), same)
+
+
+def _range(conditions: Iterable[Stated]) -> float:
+    """Return how far apart the values are that conditions u = g give, as far as they are known."""
+    given = [_given(one, one.linear) for one in conditions]
+    known = np.concatenate([np.zeros(0), *(values for values in given if values is not None)])
+    return float(np.ptp(known)) if len(known) else 0.0
+
+
+def _unlike_at_ends(statement: Statement) -> Iterator[Contradiction]:
+    """Yield periods of an unknown with the conditions whose values do not repeat."""
+    simple = [c for c in statement.conditions if c.is_finite and _is_value(c)]
+    for period in statement.conditions:
+        if not period.is_finite or len(period.planes) != 1 or period.residual.whole:
+            continue
+        coordinate = period.planes[0].coordinate
+        if period_order(period, coordinate) != 0 or not _is_repeated(period):
+            continue
+        column = statement.coordinates.index(coordinate)
+        bounds = statement.problem.domain.bounds[coordinate]
+        for one in simple:
+            across = {plane.coordinate for plane in one.planes}
+            if one.leaves != period.leaves[:1] or one.points.columns or coordinate in across:
+                continue
+            ends = []
+            for bound in bounds:
+                array = one.points.coordinates.copy()
+                array[:, column] = bound
+                ends.append(_given(one, statement.linear(one.residual, Points(array))))
+            if not one.planes or any(end is None for end in ends):
+                continue
+            gaps = np.abs(ends[0] - ends[1])
+            worst = int(gaps.argmax())
+            if not gaps[worst] > _IN_A_CORNER * _range([one]):
+                continue
+            unknown, (low, high) = one.leaves[0], bounds
+            text = (
+                f"{one.name} and {period.name} disagree: the second makes {unknown} the same at "
+                f"{coordinate} = {low:g} and {high:g}, and the first gives it "
+                f"{ends[0][worst]:.6g} and {ends[1][worst]:.6g} there; no continuous function has "
+                "both"
+            )
+            yield Contradiction(text, (period.name, one.name), False)
+
+
+def _is_repeated(period: Stated) -> bool:
+    """Return whether a condition is u(here) - u(there) = 0, with no factor and no jump."""
+    return all(
+        not np.any(state.slopes[here] + state.slopes[there])
+        and np.allclose(
+            state.value, state.slopes[here] * (state.leaves[here] - state.leaves[there]), atol=1e-12
+        )
+        for here, there in [period.leaves]
+        for state in period.linear
+    )
 
 
 def _same_places(one: Stated, other: Stated) -> bool:

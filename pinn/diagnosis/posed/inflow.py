@@ -87,7 +87,7 @@ def lacks_inflow(objective: Objective) -> bool:
 
 
 def given_where_it_leaves(statement: Statement, system: System) -> Iterator[str]:
-    """Yield a sentence for each condition that holds only where characteristics leave the domain.
+    """Yield a sentence for each condition on a face where all characteristics leave the domain.
 
     The value that arrives there is that of the equation, which one that is given agrees with or
     contradicts. Not where one is missing elsewhere, which `unentered` tells of.
@@ -96,11 +96,14 @@ def given_where_it_leaves(statement: Statement, system: System) -> Iterator[str]
         sides = _sides(statement, system, equation, unknown)
         if any(np.mean(side.lacking) >= GRAIN for side in sides):
             continue
-        for name in _at_outflow(system, unknown, sides):
+        for name, parts, kept in _at_outflow(system, unknown, sides):
+            where = f" at {', '.join(parts)}," if kept else ""
+            on = f" there, by on={(kept[0] if len(kept) == 1 else kept)!r}" if kept else ""
             yield (
-                f"{name} gives {unknown!r} where all characteristics of the equation "
-                f"{equation.name!r} leave the domain, which takes no condition there: unless it "
-                "agrees with what arrives, training finds a compromise"
+                f"{name} gives {unknown!r}{where} where all characteristics of the equation "
+                f"{equation.name!r} leave the domain, which takes no condition there: what arrives "
+                "comes from inside, and unless the value agrees with it, training finds a "
+                f"compromise; leave it out{on}"
             )
 
 
@@ -254,16 +257,24 @@ def _keeps(side: _Side, unknown: str, held: Held) -> bool:
     return held.at(unknown, side.points[side.lacking][:FEWEST])
 
 
-def _at_outflow(system: System, unknown: str, sides: Sequence[_Side]) -> Iterator[str]:
-    """Yield the conditions that give an unknown only where information leaves the domain."""
+def _at_outflow(
+    system: System, unknown: str, sides: Sequence[_Side]
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield the conditions that give an unknown where information leaves the domain.
+
+    Each by name, with those of its parts where it leaves everywhere, and its others.
+    """
     by_part = {str(side.part): side for side in sides}
     for one in system.conditions:
         source = one.residual.source
         if one.leaves != (Derivative(unknown),) or not isinstance(source, Boundary):
             continue
-        own = [by_part.get(str(part)) for part in source.parts]
-        if all(side is not None and side.leaves.all() for side in own):
-            yield one.name
+        idle, kept = [], []
+        for part in map(str, source.parts):
+            side = by_part.get(part)
+            (idle if side is not None and side.leaves.all() else kept).append(part)
+        if idle:
+            yield one.name, idle, kept
 
 
 def _sentence(
@@ -276,7 +287,7 @@ def _sentence(
     where = places([(side.part, float(np.mean(side.lacking))) for side in lacking])
     first = lacking[0]
     on = {"on": str(first.part)} if first.lacking.all() else {}
-    idle = list(_at_outflow(system, unknown, sides))
+    idle = [name for name, _, kept in _at_outflow(system, unknown, sides) if not kept]
     leaving = ""
     if idle:
         leaving = (

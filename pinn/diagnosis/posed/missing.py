@@ -7,21 +7,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pinn.diagnosis.posed.bare import bare
+from pinn.diagnosis.posed.boundary import has_inside
+from pinn.diagnosis.posed.dependent import one_follows
 from pinn.diagnosis.posed.example import example
 from pinn.diagnosis.posed.held import Held, HeldByModel
 from pinn.diagnosis.posed.inflow import unentered
-from pinn.diagnosis.posed.linear import Leaf
 from pinn.diagnosis.posed.periods import whole_period
 from pinn.diagnosis.posed.planes import Plane, places_in_words
+from pinn.diagnosis.posed.shifts import fixes_constant, free_shifts
 from pinn.diagnosis.posed.statement import Stated, Statement, statement_of
 from pinn.diagnosis.posed.systems import System, order_in, systems_of
 from pinn.diagnosis.posed.taken import says_where, taken_by
-from pinn.equations.leaves import At, Derivative, parts_of
+from pinn.equations.leaves import At, Derivative
 from pinn.objective import Objective
 from pinn.residuals import Interior, Within
-
-# Slopes are the same below this share of their size.
-_ROUNDING = 1e-9
 
 
 def missing(statement: Statement, held: Held) -> list[str]:
@@ -32,16 +31,20 @@ def missing(statement: Statement, held: Held) -> list[str]:
     in each coordinate, the order of the equations (`orders`) and the conditions on
     planes across it. Where none is missing, coefficients and shifts that are free
     all the same are named. Nothing is said where the count proves nothing: of data inside the
-    domain, of equations with values from elsewhere, of an order that drops at a bound (a singular
-    or degenerate equation), of first-order equations whose coefficients vary, which may carry all
-    they need out of a domain or into it.
+    domain, of equations with values from elsewhere (but where no condition at all asks for an
+    unknown with a derivative in time), of an order that drops at a bound (a singular or degenerate
+    equation), of first-order equations whose coefficients vary, which may carry all they need out
+    of a domain or into it.
     """
     if not all(one.is_finite for one in statement.equations):
-        return []
+        return list(_without_start(statement, held))
     sentences = []
+    free: dict[str, str] = {}
+    found: set[str] = set()
     for system in systems_of(statement):
         taken = taken_by(statement, system)
         if taken is None:
+            found |= _asked(system)
             continue
         told = bare(statement, system, held) or unentered(statement, system, held)
         # What is bare is what is missing across the coordinates of space.
@@ -50,10 +53,51 @@ def missing(statement: Statement, held: Held) -> list[str]:
         for coordinate in filter(counted.__contains__, statement.coordinates):
             lacking += _lacking(statement, system, coordinate, taken[coordinate], held)
         sentences += lacking
+        own = {}
         if not lacking:
-            sentences += _free_coefficients(statement, system, taken)
-            sentences += _free_shifts(statement, system, held)
-    return sentences
+            own = dict(_free_coefficients(statement, system, taken))
+            sentences += free_shifts(statement, system, held, taken)
+        free |= own
+        found |= _asked(system) - set(own)
+    # A coefficient of several systems may be told by one of them.
+    return [*sentences, *(text for name, text in free.items() if name not in found)]
+
+
+def _asked(system: System) -> set[str]:
+    """Return the coefficients and unknowns that equations ask for."""
+    return {
+        name
+        for one in system.equations
+        for name in (*one.linear[0].coefficients, *(leaf.unknown for leaf in one.leaves))
+    }
+
+
+def _without_start(statement: Statement, held: Held) -> Iterator[str]:
+    """Name the unknowns with derivatives in time, or along a line, that no condition asks for.
+
+    That is one too few of equations with delays and integrals too.
+    """
+    time = statement.problem.domain.time
+    along = time if time is not None else statement.coordinates[0]
+    if time is None and len(statement.coordinates) > 1:
+        return
+    if any(one.linear is None for one in statement.conditions):
+        return
+    given = {leaf.unknown for one in statement.conditions for leaf in one.leaves}
+    told = set(given)
+    for equation in statement.equations:
+        for leaf in equation.residual.leaves or ():
+            unknown = leaf.unknown
+            if isinstance(leaf, At) or unknown in told or not order_in(statement, leaf, along):
+                continue
+            told.add(unknown)
+            if unknown in statement.problem.unknowns and not held.across(unknown, along, 1):
+                name = "Dirichlet" if time is None else "Initial"
+                yield (
+                    f"the solution seems not to be determined in {along}: the equation "
+                    f"{equation.name!r} asks for {leaf}, and no condition for {unknown!r}; add "
+                    f"one, such as {example(name, unknown)}"
+                )
 
 
 def lacks_conditions(objective: Objective) -> bool:
@@ -75,17 +119,30 @@ def underdetermined(statement: Statement) -> list[str]:
         "right one; add an equation, or make one of the unknowns a constant or a function"
         for system in systems_of(statement)
         if len(system.equations) < len(system.unknowns)
-        and not any(one.linear is None or _has_inside(statement, one) for one in system.conditions)
+        and not any(
+            one.linear is None or has_inside(one, statement.problem.domain)
+            for one in system.conditions
+        )
         and all(one.linear is not None for one in system.equations)
+        and not _are_elsewhere(statement, system)
     ]
+
+
+def _are_elsewhere(statement: Statement, system: System) -> bool:
+    """Return whether unknowns may be those of an equation with values from elsewhere as well."""
+    unread = [one.residual.leaves for one in statement.equations if one.linear is None]
+    return any(
+        leaves is None or {leaf.unknown for leaf in leaves} & set(system.unknowns)
+        for leaves in unread
+    )
 
 
 def overdetermined(statement: Statement) -> list[str]:
     """Return a sentence for each set of unknowns with more equations than unknowns.
 
-    Counted are equations that hold everywhere and of which all is known. One without a slope in
-    some places, as max(0, g - u) has none, is an inequality; where coefficients or fields are to be
-    found, more of them are the point.
+    Counted are equations that hold everywhere and of which all is known, not where one of them
+    follows from the others. One without a slope in some places, as max(0, g - u) has none, is an
+    inequality; where coefficients or fields are to be found, more of them are the point.
     """
     if statement.problem.parameters or statement.problem.fields:
         return []
@@ -95,7 +152,8 @@ def overdetermined(statement: Statement) -> list[str]:
             one for one in system.equations
             if isinstance(one.residual.source, Interior) and _is_equality(one)
         ]  # fmt: skip
-        if not 0 < len(system.unknowns) < len(everywhere):
+        more = len(everywhere) - len(system.unknowns)
+        if not system.unknowns or more < 1 or (more == 1 and one_follows(statement, everywhere)):
             continue
         names = ", ".join(repr(one.name) for one in everywhere)
         found.append(
@@ -113,13 +171,6 @@ def _is_equality(one: Stated) -> bool:
         np.any([slope != 0 for slope in state.slopes.values()], axis=0).all()
         for state in one.linear
     )  # fmt: skip
-
-
-def _has_inside(statement: Statement, one: Stated) -> bool:
-    """Return whether a condition has points within the bounds of all coordinates, as data have."""
-    low, high = np.array(list(statement.problem.domain.bounds.values())).T
-    places = one.points.coordinates
-    return bool(((low < places) & (places < high)).all(axis=1).any())
 
 
 def counted(number: int, what: str) -> str:
@@ -170,10 +221,10 @@ def _sentence(
     if period := whole_period(statement, system, coordinate):
         one = period
     elif in_time:
-        order = {"order": len(given)} if given and len(system.unknowns) == 1 else {}
-        one = example("Initial", unknown, **order)
-        if len(given) > 1 and order:  # higher derivatives are no unknowns' starts
-            slope = Derivative(unknown, (coordinate,) * len(given))
+        own = _told_of(system, unknown, coordinate)
+        one = example("Initial", unknown, **({"order": own} if own else {}))
+        if own > 1:  # higher derivatives are no unknowns' starts
+            slope = Derivative(unknown, (coordinate,) * own)
             low, _ = statement.problem.domain.bounds[coordinate]
             one = f'pinn.Operator("{slope} - ...", at={{"{coordinate}": {low:g}}})'
     elif len({plane.value for _, plane in given}) > 1:
@@ -199,37 +250,37 @@ def _least_told(statement: Statement, system: System, coordinate: str) -> str:
 
     def wanting(unknown: str) -> int:
         leaves = [leaf for e in system.equations for leaf in e.leaves if leaf.unknown == unknown]
-        told = sum(
-            plane.coordinate == coordinate and unknown in {leaf.unknown for leaf in c.leaves}
-            for c in system.conditions
-            for plane in c.planes
-        )
-        return max(order_in(statement, leaf, coordinate) for leaf in leaves) - told
+        order = max(order_in(statement, leaf, coordinate) for leaf in leaves)
+        return order - _told_of(system, unknown, coordinate)
 
     return max(system.unknowns, key=wanting)
 
 
+def _told_of(system: System, unknown: str, coordinate: str) -> int:
+    """Return how many conditions across a coordinate ask for an unknown."""
+    return sum(
+        plane.coordinate == coordinate and unknown in {leaf.unknown for leaf in c.leaves}
+        for c in system.conditions
+        for plane in c.planes
+    )
+
+
 def _free_coefficients(
     statement: Statement, system: System, taken: dict[str, int]
-) -> Iterator[str]:
-    """Name the coefficients of equations that hold for any value of them."""
+) -> Iterator[tuple[str, str]]:
+    """Yield the coefficients of equations that hold for any value of them, with a sentence."""
     if any(condition.linear is None for condition in system.conditions):
         return
     means = [one for one in system.conditions if one.residual.whole and not one.planes]
-    if not all(_fixes_constant(statement, system, one) for one in means):
+    if not all(fixes_constant(statement, system, one) for one in means):
         return
     for coordinate, count in taken.items():
         planes = [p for c in system.conditions for p in c.planes if p.coordinate == coordinate]
         if len(planes) != count:
             return
     for kind, name in _coefficients(statement):
-        asked = {
-            used
-            for one in system.equations
-            for used in (*one.linear[0].coefficients, *(leaf.unknown for leaf in one.leaves))
-        }
-        if name in asked:
-            yield (
+        if name in _asked(system):
+            yield name, (
                 f"the {kind} {name!r} seems not to be determined: the conditions are "
                 f"just those that the {system.named} can be solved with for any value of it; add "
                 "data or one more condition"
@@ -244,66 +295,3 @@ def _coefficients(statement: Statement) -> Iterator[tuple[str, str]]:
     for one in statement.problem.fields:
         if one.name not in told:
             yield "field", one.name
-
-
-def _free_shifts(statement: Statement, system: System, held: Held) -> Iterator[str]:
-    """Name the unknowns to which a constant, or a function, can be added unseen."""
-    stated = [*system.equations, *system.conditions]
-    if not all(one.is_finite for one in stated):
-        return
-    for unknown in system.unknowns:
-        if not any(leaf.unknown == unknown for one in stated for leaf in one.leaves):
-            continue
-        if not all(_unseen(one, unknown, (), statement) for one in stated):
-            continue
-        if any(held.across(unknown, coordinate, 1) for coordinate in statement.coordinates):
-            continue
-        free: tuple[str, ...] = ()
-        for coordinate in reversed(statement.coordinates):
-            if all(_unseen(one, unknown, (*free, coordinate), statement) for one in stated):
-                free = (*free, coordinate)
-        shift = f"a function of {', '.join(free)}" if free else "a constant"
-        leaves = [leaf for one in stated for leaf in one.leaves if leaf.unknown == unknown]
-        shown = ", ".join(dict.fromkeys(map(str, leaves)))
-        never = f" and never for {unknown!r} itself"
-        if any(not _annihilates(leaf, (), statement) for leaf in leaves):
-            never = f" and of {unknown!r} itself for differences alone"
-        yield (
-            f"{unknown!r} seems to be determined only up to {shift}: the equations and conditions "
-            f"ask for {shown}{never}; fix it by one more condition, such as its value at a place"
-        )
-
-
-def _fixes_constant(statement: Statement, system: System, condition: Stated) -> bool:
-    """Return whether a condition is the only one to see a constant added to an unknown."""
-    others = [*system.equations, *(one for one in system.conditions if one is not condition)]
-    return any(
-        not _unseen(condition, unknown, (), statement)
-        and all(_unseen(one, unknown, (), statement) for one in others)
-        for unknown in system.unknowns
-    )
-
-
-def _unseen(one: Stated, unknown: str, free: Sequence[str], statement: Statement) -> bool:
-    """Whether a residual stays the same when a function of the coordinates `free` is added."""
-    for state in one.linear:
-        # What is added has the same value on every plane across the other coordinates.
-        sums: dict[Leaf, np.ndarray] = {}
-        sizes: dict[Leaf, np.ndarray] = {}
-        for leaf, slope in state.slopes.items():
-            if leaf.unknown != unknown or not np.any(slope):
-                continue
-            if _annihilates(leaf, free, statement):
-                continue
-            same = leaf.leaf if isinstance(leaf, At) and not set(leaf.names) & set(free) else leaf
-            sums[same] = sums.get(same, 0.0) + slope
-            sizes[same] = sizes.get(same, 0.0) + np.abs(slope)
-        if any(np.any(np.abs(sums[leaf]) > _ROUNDING * sizes[leaf]) for leaf in sums):
-            return False
-    return True
-
-
-def _annihilates(leaf: Leaf, free: Sequence[str], statement: Statement) -> bool:
-    """Whether a leaf of any function of the coordinates `free` vanishes."""
-    parts = parts_of(leaf, statement.problem.domain.space)
-    return all(set(names) - set(free) for names, _ in parts)

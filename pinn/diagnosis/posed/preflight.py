@@ -9,6 +9,7 @@ import numpy as np
 import autograd as T
 from pinn.diagnosis.posed.backward import backward
 from pinn.diagnosis.posed.contradictions import contradictions, not_finite, unbounded
+from pinn.diagnosis.posed.dependent import dependent
 from pinn.diagnosis.posed.held import HeldByModel
 from pinn.diagnosis.posed.hidden import hidden
 from pinn.diagnosis.posed.homogeneous import branching
@@ -17,6 +18,7 @@ from pinn.diagnosis.posed.missing import missing, underdetermined
 from pinn.diagnosis.posed.multiples import multiples
 from pinn.diagnosis.posed.network import network_values, other_parameters
 from pinn.diagnosis.posed.regions import empty_regions
+from pinn.diagnosis.posed.starts import starts
 from pinn.diagnosis.posed.statement import Statement, statement_of
 from pinn.diagnosis.posed.surplus import surplus
 from pinn.diagnosis.posed.uncovered import uncovered
@@ -35,8 +37,9 @@ def preflight(objective: Objective) -> list[str]:
     """Return a sentence for each thing that seems wrong; an empty list is no proof of anything.
 
     Looked for are missing conditions, more of them than are taken, unknowns and coefficients that
-    nothing determines, or up to a factor alone, equations and conditions that contradict each other
-    or have no value, equations that run the wrong way in time, constraints that hide their
+    nothing determines, or up to a constant, a rotation or a factor alone, equations and conditions
+    that contradict each other or have no value, equations that follow from others, starts that
+    break a constraint, equations that run the wrong way in time, constraints that hide their
     derivatives, solutions that branch off zero, initial values that change with time, regions
     without a point, parts of the domain without an equation, derivatives across a jump, coordinates
     that the precision does not resolve, and a model without the second derivatives that are asked
@@ -58,11 +61,13 @@ def preflight(objective: Objective) -> list[str]:
         *unbounded(statement),
         *missing(statement, HeldByModel(objective)),
         *contradictions(statement),
+        *starts(statement),
         *surplus(statement),
         *uncovered(statement),
         *_unasked(statement),
         *backward(statement),
         *underdetermined(statement),
+        *dependent(statement),
         *hidden(statement),
         *branching(statement),
         *_idle_coefficients(objective),

@@ -9,10 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from pinn.diagnosis.posed.agreement import agree
+from pinn.diagnosis.posed.backward import runs_from_the_end
+from pinn.diagnosis.posed.balance import unbalanced
 from pinn.diagnosis.posed.homogeneous import vanishes_at_zero
 from pinn.diagnosis.posed.inflow import given_where_it_leaves
+from pinn.diagnosis.posed.mirrored import is_of_symmetry
 from pinn.diagnosis.posed.periods import period_order
 from pinn.diagnosis.posed.planes import Plane, places_in_words
+from pinn.diagnosis.posed.shifts import fixes_constant
+from pinn.diagnosis.posed.starts import start_of
 from pinn.diagnosis.posed.statement import Stated, Statement
 from pinn.diagnosis.posed.systems import System, of_unknowns, order_in, systems_of
 from pinn.diagnosis.posed.taken import says_where, taken_by
@@ -41,7 +46,9 @@ def surplus(statement: Statement) -> list[str]:
     the same at both ends of a period is none too many: the slopes of a smooth periodic function
     are, whatever the order of the equation. A mean counts along a line where a value is given too;
     beside slopes at all ends it fixes what they leave free. Nothing is said of linear equations
-    along a line whose conditions agree; for others that often do see `surplus_that_may_agree`.
+    along a line whose conditions agree, of what was measured, of starts that an equation without
+    derivatives in time ties (`starts`), and of what a symmetry brings about (`mirrored`); for
+    others that often agree see `surplus_that_may_agree`.
     """
     return [found.text for found in _excesses(statement) if not found.usual]
 
@@ -49,11 +56,11 @@ def surplus(statement: Statement) -> list[str]:
 def surplus_that_may_agree(statement: Statement) -> list[str]:
     """Return the sentences about more conditions than are taken that mostly do no harm.
 
-    Those are too many only with what was measured, where equations without a derivative of one of
-    the unknowns tie values that are all given, as starts of an algebraic equation or pressures, or
-    by the one that says how large a mode is; with those on unknowns without a derivative across
-    their place, which the equations have from the others; or they agree already (`agreement`). The
-    starts of unknowns with derivatives in time are none too many.
+    Those are too many only where equations without a derivative of one of the unknowns tie values
+    that are all given, as pressures, or by the one that says how large a mode is; with those on
+    unknowns without a derivative across their place, which the equations have from the others; or
+    by a value that fixes a constant, which slopes all around leave free. The starts of unknowns
+    with derivatives in time are none too many.
     """
     return [found.text for found in _excesses(statement) if found.usual]
 
@@ -66,8 +73,11 @@ def _excesses(statement: Statement) -> Iterator[_Excess]:
     for system in systems_of(statement):
         if any(one.scattered for one in system.conditions):
             continue
-        taken = taken_by(statement, system)
+        # Where a singular equation takes less at a bound its solutions often have what is given.
+        taken = taken_by(statement, system, at_bounds=False)
         idle = list(given_where_it_leaves(statement, system))
+        if idle and agree(statement, system):
+            continue
         yield from (_Excess(text, False) for text in idle)
         told: set[str] = set()
         for coordinate in statement.coordinates if taken is not None else ():
@@ -92,13 +102,20 @@ def _too_many(
 ) -> Iterator[_Excess]:
     column = statement.coordinates.index(coordinate)
     count = _most_met([[plane] for _, plane in given], column)
-    if count <= taken or _is_start(statement, system, coordinate, given):
+    if count - _tied(statement, system, coordinate) <= taken:
         return
+    agreed = agree(statement, system)
+    if _is_start(statement, system, coordinate, given) or agreed:
+        return
+    asked = [one for one, _ in given]
+    fixing = next((one for one in asked if asked.count(one) == 1
+                   and fixes_constant(statement, system, one)), None)  # fmt: skip
+    if fixing is not None and any(unbalanced(statement)):
+        return  # told as that
     stated: dict[object, list[Plane]] = {}
     for one, plane in given:
-        if not isinstance(one.residual.source, Measured) and not _follows(
-            statement, system, coordinate, one, plane
-        ):
+        may_agree = one is fixing and agreed is None
+        if not may_agree and not _follows(statement, system, coordinate, one, plane):
             # Twice the same at one place is one, or a contradiction that is told as that.
             what = one.leaves[0] if len(one.leaves) == 1 and not one.residual.whole else one.name
             stated.setdefault((what, plane.value), []).append(plane)
@@ -107,15 +124,57 @@ def _too_many(
     if len(given) > _TOLD:
         places += f" and {len(given) - _TOLD} more"
     order = "its order" if len(system.equations) == 1 else "their order together"
+    leave = _to_leave(statement, system, coordinate, taken, count, given)
     text = (
         f"more is asked for in {coordinate} than the {system.named} can be given: "
         f"{count} conditions where {taken} {'is' if taken == 1 else 'are'} taken, {order} in "
         f"{coordinate} ({places}); unless they agree, no solution satisfies all of them and "
-        f"training finds a compromise; leave {count - taken} out"
+        f"training finds a compromise; {leave}"
     )
     of_mode = taken > 1 and _is_of_mode(statement, system)
     most = max(taken + of_mode, _given_if_tied(statement, system, coordinate))
-    yield _Excess(text, sure <= most or agree(statement, system))
+    yield _Excess(text, sure <= most)
+
+
+def _to_leave(
+    statement: Statement,
+    system: System,
+    coordinate: str,
+    taken: int,
+    count: int,
+    given: Sequence[tuple[Stated, Plane]],
+) -> str:
+    """Return in words what to leave out of so many conditions: in time what the rest determines."""
+    if coordinate == statement.problem.domain.time:
+        orders = _orders(statement, system, coordinate)
+        idle = {
+            one.name: next(iter(unknowns)) for one, _ in given
+            for unknowns in [{leaf.unknown for leaf in one.leaves}]
+            if len(unknowns) == 1 and not orders.get(*unknowns)
+        }  # fmt: skip
+        rest = [(one, plane) for one, plane in given if one.name not in idle]
+        if idle and _is_start(statement, system, coordinate, rest):
+            names = ", ".join(map(repr, dict.fromkeys(idle.values())))
+            return (
+                f"leave {', '.join(idle)} out: {names} {'has' if len(idle) == 1 else 'have'} no "
+                f"derivative in {coordinate}, and no start"
+            )
+    low, high = statement.problem.domain.bounds[coordinate]
+    start, end = ([one.name for one, plane in given if plane.value == place]
+                  for place in (low, high))  # fmt: skip
+    if coordinate == statement.problem.domain.time and len(start) + len(end) == len(given) == count:
+        back = len(system.equations) == 1 and runs_from_the_end(statement, system.equations[0])
+        kept, left, where = (end, start, "end") if back else (start, end, "start")
+        if len(kept) == taken:
+            return f"leave {', '.join(left)} out: what is there follows from the {where}"
+    return f"leave {count - taken} out"
+
+
+def _tied(statement: Statement, system: System, coordinate: str) -> int:
+    """Return how many equations tie what is given at the start, where they hold or are told of."""
+    if coordinate != statement.problem.domain.time:
+        return 0
+    return sum(start_of(statement, one) is not None for one in system.equations)
 
 
 def _given(
@@ -130,6 +189,8 @@ def _given(
         if not period_order(condition, coordinate)
         for plane in condition.planes
         if plane.coordinate == coordinate and (means or not math.isnan(plane.value))
+        and not isinstance(condition.residual.source, Measured)
+        and not is_of_symmetry(statement, system, condition, coordinate)
     ]
 
 

@@ -16,8 +16,13 @@ from pinn.residuals import Boundary
 _ROUNDING = 1e-9
 
 
-def taken_by(statement: Statement, system: System) -> dict[str, int] | None:
-    """Return how many conditions a system takes in each coordinate; None where unknown."""
+def taken_by(
+    statement: Statement, system: System, at_bounds: bool = True
+) -> dict[str, int] | None:
+    """Return how many conditions a system takes in each coordinate; None where unknown.
+
+    at_bounds: as many as at the bounds too, where the order of a singular equation is lower.
+    """
     if len(system.equations) != len(system.unknowns):
         return None
     if any(
@@ -25,8 +30,10 @@ def taken_by(statement: Statement, system: System) -> dict[str, int] | None:
         for one in system.conditions
     ):
         return None
-    bounds = [statement.on_bounds(equation) for equation in system.equations]
     inside = [equation.linear for equation in system.equations]
+    if not at_bounds:
+        return {name: _order(statement, system, name, inside) for name in statement.coordinates}
+    bounds = [statement.on_bounds(equation) for equation in system.equations]
     return {
         name: min(
             _order(statement, system, name, inside),

@@ -53,6 +53,39 @@ def test_a_wave_equation_of_the_wrong_sign_is_told(equation, leaf):
     assert said(equation, START, END) == said(equation, START, PUSH, END) == []
 
 
+LEFT = pinn.Dirichlet("u", 0, on="x=0")
+FLUX = pinn.Neumann("u", 1, on="x=0")
+
+
+def test_heat_that_is_followed_sideways_is_told():
+    (sentence,) = said("u_t - u_xx", START, LEFT, FLUX)
+    assert sentence.startswith(
+        "nothing is given for 'u' at one end of x, and both 'u' and its slope at x = 0, from where "
+        "the equation 'e' makes errors grow"
+    )
+    places = {"x": [0.4, 0.6], "t": [0.5, 1.0], "u": [0.1, 0.2]}
+    for other in (
+        pinn.Dirichlet("u", 0, on="x=1"), pinn.Operator("u_x + u", on="x=1"),
+        pinn.Data("u", places), pinn.Integral("u", 0),
+    ):  # fmt: skip
+        assert said("u_t - u_xx", START, LEFT, FLUX, other) == []
+    assert said("u_t - u_xx", START, LEFT, pinn.Neumann("u", 1, on="x=1")) == []
+    assert said("u_tt - u_xx", LEFT, FLUX) == []  # waves may be followed along x as well
+    assert said("u_t - u_xx", START, pinn.Periodic("u", "x", orders=2), LEFT, FLUX) == []
+
+
+def test_waves_between_two_times_are_told():
+    (sentence,) = said("u_tt - 4*u_xx", START, END)
+    assert sentence.startswith(
+        "the equation 'e' is one of waves, and 'u' is given at both ends of t, which determines no"
+    )
+    data = pinn.Data("u", {"x": [0.3, 0.6], "t": [0.5, 1.0], "u": [0.1, 0.2]})
+    assert said("u_tt - 4*u_xx", START, END, data) == said("u_tt - 4*u_xx", START, PUSH) == []
+    assert said("u_tt + 4*u_xx", START, END) == []
+    ends = [pinn.Initial("u", 0), pinn.Terminal("u", 1)]
+    assert said("u_tt + u", *ends, domain=TIME) == []
+
+
 @pytest.mark.parametrize("equation", [
     "u_tt - u_xx", "u_tt + u_t - u_xx", "u_tt + u_xxxx", "u_tt - u_xx + sin(u)", "u_tt + u",
     "u_tt + u_xt - u_xx", "u_tt - u_xx - u_xxxx + 2*u_xxxx",

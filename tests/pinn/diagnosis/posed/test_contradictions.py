@@ -63,6 +63,42 @@ def test_the_tail_of_a_soliton_is_no_disagreement():
     assert said(problem) == []
 
 
+@pytest.mark.parametrize("width, told", [(0.16, 0), (0.185, 0), (0.22, 1)])
+def test_a_bell_that_has_nearly_ended_at_a_wall_is_no_disagreement(width, told):
+    """exp(-(0.5/width)**2) is 6e-5, 7e-4 and 6e-3 of the height."""
+    bell = IC("u", f"300 + exp(-((x - 0.5)/{width})**2)")
+    wide = pinn.Interval("x", 0, 1) * T1
+    problem = P(wide, ["u"], {"heat": "u_t - u_xx"}, [bell, BC("u", 300)])
+    assert len(said(problem)) == told
+
+
+@pytest.mark.parametrize("start, orders, told", [
+    ("x", 2, 1), ("sin(x)", 1, 1), ("x*(1 - x)", 2, 0), ("sin(2*pi*x)", 2, 0),
+    ("exp(-30*(x - 0.52)**2)", 2, 0),  # by 7e-4
+])  # fmt: skip
+def test_a_start_that_does_not_repeat_contradicts_a_period(start, orders, told):
+    domain = pinn.Interval("x", 0, 1) * T1
+    period = pinn.Periodic("u", "x", orders=orders)
+    found = said(P(domain, ["u"], {"heat": "u_t - u_xx"}, [IC("u", start), period]))
+    found = [one for one in found if "initial_u and periodic_u_x disagree: the second" in one]
+    assert len(found) == told
+
+
+def test_a_start_may_jump_where_the_period_does():
+    domain = pinn.Interval("x", 0, 1) * T1
+    tilted = [
+        pinn.Operator("u - at(u, x=1) + 1", on="x=0", name="value"),
+        pinn.Operator("u_x - at(u_x, x=1)", on="x=0", name="slope"),
+    ]
+    assert said(P(domain, ["u"], {"heat": "u_t - u_xx"}, [IC("u", "x"), *tilted])) == []
+
+
+def test_two_values_at_one_place_disagree_by_little_already():
+    walls = [IC("u", "x"), BC("u", "x"), BC("u", "x + 1e-4", on="x=1")]
+    (sentence,) = said(P(X * T1, ["u"], {"heat": "u_t - u_xx"}, walls))
+    assert "dirichlet_u and dirichlet_u_x_high disagree" in sentence
+
+
 def test_two_faces_meet_along_an_edge_in_space():
     y, z = pinn.Interval("y", 0, 1), pinn.Interval("z", 0, 1)
     faces = [BC("u", 0, on=f) for f in ("x=0", "y=0", "y=1", "z=0", "z=1")]

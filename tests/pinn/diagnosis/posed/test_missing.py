@@ -14,7 +14,7 @@ from pinn.conditions import Condition
 from pinn.config import load
 from pinn.diagnosis import preflight
 from pinn.diagnosis.posed.held import HeldByModel
-from pinn.diagnosis.posed.missing import missing, overdetermined
+from pinn.diagnosis.posed.missing import missing, overdetermined, underdetermined
 from pinn.diagnosis.posed.statement import Statement
 from pinn.equations.term import Term
 from pinn.schema import Name, Text, declared
@@ -327,6 +327,36 @@ def test_fewer_equations_than_unknowns_are_told():
     assert told({"e": "u_x + v"}, conditions=[pinn.Data("v", data)]) == []
 
 
+@pytest.mark.parametrize("delayed", ["u_t + at(v, t=t/2)", lambda s: s.u_t + s.v_t])
+def test_an_equation_that_cannot_be_read_may_determine_any_unknown(delayed):
+    equations = {"e": delayed, "f": "v_t + u"}
+    assert underdetermined(Statement(P(T1, ["u", "v"], equations, [IC("u", 1), IC("v", 0)]))) == []
+
+
+@pytest.mark.parametrize("equation", [
+    "u_t + at(u, t=t/2)", "u_t + u + integral(at(u, t=s), s, 0, t)",
+])  # fmt: skip
+def test_an_equation_with_values_from_elsewhere_wants_a_start(equation):
+    (sentence,) = said(P(T1, ["u"], {"e": equation}))
+    assert sentence.startswith(
+        "the solution seems not to be determined in t: the equation 'e' asks for u_t, and no "
+        "condition for 'u'; add one, such as pinn.Initial('u', ...)"
+    )
+    data = pinn.Data("u", {"t": [0.1, 0.5], "u": [1.0, 0.5]})
+    for condition in (IC("u", 1), IC("u", 1, hard=True), data, pinn.Terminal("u", 1)):
+        assert said(P(T1, ["u"], {"e": equation}, [condition])) == []
+    assert said(P(T1, ["u"], {"e": "u - 1 + integral(at(u, t=s), s, 0, t)"})) == []
+
+
+def test_of_an_unknown_whose_value_is_given_at_the_start_its_rate_is_missing():
+    waves = {"a": "u_tt - u_xx - v", "b": "v_tt - v_xx + u"}
+    conditions = [IC("u", "sin(pi*x)"), IC("v", 0), BC("u", 0), BC("v", 0)]
+    (sentence,) = said(P(X * T1, ["u", "v"], waves, conditions))
+    assert "add one, such as pinn.Initial('u', ..., order=1)" in sentence
+    assert said(P(X * T1, ["u", "v"], waves, [*conditions, *(
+        IC(name, 0, order=1) for name in "uv")])) == []  # fmt: skip
+
+
 @pytest.mark.parametrize("equations, unknowns, parameters, said", [
     ({"heat": "u_t - u_xx", "slope": "u_x - 1"}, ["u"], [], True),
     ({"heat": "u_t - u_xx", "wave": "v_tt - v_xx"}, ["u", "v"], [], False),
@@ -343,6 +373,18 @@ def test_more_equations_than_unknowns_are_told(equations, unknowns, parameters, 
     assert not said or found[0].startswith("2 equations ('heat', 'slope') for 1 unknown, u: unless")
 
 
+@pytest.mark.parametrize("equations, count", [
+    ({"s": "u_t + u*v", "i": "v_t - u*v + v", "sum": "u_t + v_t + v"}, 0),
+    ({"s": "u_t + v - t", "i": "v_t - u", "sum": "2*u_t + 2*v - v_t + u - 2*t"}, 0),
+    ({"s": "u_t + v - t", "i": "v_t - u", "sum": "2*u_t + 2*v - v_t + u - t"}, 1),
+    ({"s": "u_t + u*v", "i": "v_t - u*v + v", "sum": "u_t + v_t + u"}, 1),
+    ({"s": "u_t + v", "i": "v_t - u", "sum": "u_t + v", "more": "u_t + v - u"}, 1),
+])  # fmt: skip
+def test_an_equation_more_that_follows_from_the_others_is_none(equations, count):
+    problem = P(T1, ["u", "v"], equations, [IC("u", 1), IC("v", 0.5)])
+    assert len(overdetermined(Statement(problem))) == count
+
+
 def test_an_estimate_without_a_condition_is_not_to_be_trusted():
     """u_xx = -1 with one end given has many solutions: 1e-16 is the error of none of them."""
     problem = pinn.Problem(
@@ -354,6 +396,18 @@ def test_an_estimate_without_a_condition_is_not_to_be_trusted():
         )
     estimate = solution.report.error_estimate
     assert not estimate.trusted and any("are missing" in one for one in estimate.doubts)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_coefficient_of_two_systems_is_told_by_the_data_of_one(order):
+    equations = dict(list({"a": "u_t + k*u", "b": "v_t + k*v"}.items())[::order])
+    starts, coefficients = [IC("u", 1), IC("v", 2)], [PAR("k", 1)]
+    data = pinn.Data("u", {"t": [0.5], "u": [0.6]})
+    for given in ([data], [IC("v", -2, order=1)]):
+        problem = P(T1, ["u", "v"], equations, [*starts, *given], parameters=coefficients)
+        assert said(problem) == []
+    (sentence,) = said(P(T1, ["u", "v"], equations, starts, parameters=coefficients))
+    assert sentence.startswith("the parameter 'k' seems not to be determined")
 
 
 def test_a_norm_in_two_coordinates_determines_an_eigenvalue():

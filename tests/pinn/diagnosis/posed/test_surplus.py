@@ -48,7 +48,7 @@ TOO_MANY = {
         P(X, ["u"], {"e": "u_xx + 1"}, [BC("u", 0), pinn.Neumann("u", 1, on="x=0")]), "x", 3, 2,
     ),
     "heat with walls of both kinds": (
-        P(X * T, ["u"], {"e": "u_t - u_xx"}, [IC("u", 0), BC("u", 0), pinn.Neumann("u", 0)]),
+        P(X * T, ["u"], {"e": "u_t - u_xx"}, [IC("u", "x"), BC("u", 0), pinn.Neumann("u", 0)]),
         "x", 4, 2,
     ),
     "all around": (
@@ -64,7 +64,17 @@ def test_more_conditions_than_the_order_are_told_once(name):
     (sentence,) = surplus(Statement(problem))
     assert sentence.startswith(f"more is asked for in {coordinate} than the equation")
     assert f"{count} conditions where {taken} {'is' if taken == 1 else 'are'} taken" in sentence
-    assert sentence.endswith(f"leave {count - taken} out")
+    at_end = "leave terminal_u out: what is there follows from the start"
+    expected = at_end if coordinate == "t" else f"leave {count - taken} out"
+    assert sentence.endswith(expected)
+
+
+def test_of_a_time_that_runs_backwards_the_start_is_left_out():
+    conditions = [IC("u", 0), BC("u", 0), pinn.Terminal("u", "sin(pi*x)")]
+    (sentence,) = surplus(Statement(P(X * T, ["u"], {"e": "u_t + u_xx"}, conditions)))
+    assert sentence.endswith("leave initial_u out: what is there follows from the end")
+    (sentence,) = surplus(Statement(P(X * T, ["u"], {"e": "u_t - u_xx"}, conditions)))
+    assert sentence.endswith("leave terminal_u out: what is there follows from the start")
 
 
 def test_it_is_said_before_training():
@@ -99,6 +109,22 @@ FINE = {
         X, ["u"], {"e": "u_x + k"}, [*AT_BOTH, pinn.Data("u", SOME)],
         fields=[pinn.Field("k", ["x"])],
     ),
+    "values of a solution, where they leave too": P(
+        X * T, ["u"], {"e": "u_t + u_x"}, [IC("u", "sin(x)"), BC("u", "sin(x - t)")],
+    ),
+    "values of a solution, by functions": P(
+        X * T, ["u", "v"], {"e": "u_t + u*u_x - v", "f": "v - 1"},
+        [IC("u", lambda s: s.x), BC("u", lambda s: (s.x + s.t + s.t**2 / 2) / (1 + s.t)),
+         IC("v", 1), BC("v", 1)],
+    ),
+    "heat at both ends of time": P(
+        X * T, ["u"], {"e": "u_t - u_xx"},
+        [IC("u", "sin(pi*x)"), BC("u", 0), pinn.Terminal("u", "exp(-pi**2*t)*sin(pi*x)")],
+    ),
+    "a value and a slope of a solution": P(
+        X * Y, ["u"], {"e": "laplacian(u)"},
+        [BC("u", "x**2 - y**2"), pinn.Neumann("u", "2*x", on="x=1")],
+    ),
     "twice the same": P(X, ["u"], {"e": "u_xx + 1"}, [BC("u", 0), BC("u", 0, on="x=1")]),
     "a contradiction, told as one": P(
         X, ["u"], {"e": "u_xx + 1"}, [BC("u", 0), BC("u", 1, on="x=1")],
@@ -108,6 +134,23 @@ FINE = {
         [BC("u", 0, on=["x=0", "y=0", "y=1"]), BC("u", 0, on="x=1"), BC("u", 0)],
     ),
     "measurements": P(X, ["u"], {"e": "u_x + u"}, [pinn.Data("u", SOME)]),
+    "measurements beside conditions": P(
+        X, ["u"], {"e": "u_xx + u"}, [BC("u", 0), pinn.Data("u", SOME)]
+    ),
+    "slopes with a value": P(
+        X, ["u"], {"e": "u_xx + cos(pi*x)"}, [pinn.Neumann("u", 0), pinn.PointValue("u", 0, x=0)],
+    ),
+    "slopes that do not balance, told as that": P(
+        X, ["u"], {"e": "u_xx + 1"}, [pinn.Neumann("u", 0), pinn.PointValue("u", 0, x=0)],
+    ),
+    "lane-emden": P(
+        X, ["u"], {"e": "x*u_xx + 2*u_x + x*u**3"},
+        [BC("u", 1, on="x=0"), pinn.Neumann("u", 0, on="x=0")],
+    ),
+    "slopes with a value, not linear": P(
+        X, ["u"], {"e": "u_xx + u_x**2 - 1"},
+        [pinn.Neumann("u", "normal_x"), pinn.PointValue("u", 0, x=0)],
+    ),
     "a period": P(X * T, ["u"], {"e": "u_t + u_x"}, [IC("u", 0), pinn.Periodic("u", "x")]),
     "a period, with slopes": P(
         X * T, ["u"], {"e": "u_t - u_xx"}, [IC("u", 0), pinn.Periodic("u", "x", orders=3)],
@@ -168,13 +211,40 @@ def test_conditions_that_nearly_agree_are_told_apart(equation, value, gap, told)
 
 
 @pytest.mark.parametrize("name", [
-    "a mode whose eigenvalue is known", "measurements", "starts of an algebraic equation",
-    "a pressure along the outlet", "a mode with its norm", "ends that agree",
+    "a pressure along the outlet", "a mode with its norm",
     "a velocity of walls that do not move", "a magnetic field along conducting walls",
+    "slopes with a value, not linear",
 ])  # fmt: skip
 def test_what_may_agree_is_advice(name):
     (sentence,) = surplus_that_may_agree(Statement(FINE[name]))
     assert sentence.startswith("more is asked for in ")
+
+
+@pytest.mark.parametrize("name", [
+    "a mode whose eigenvalue is known", "measurements", "starts of an algebraic equation",
+    "ends that agree", "measurements beside conditions", "slopes with a value", "lane-emden",
+    "slopes that do not balance, told as that",
+])  # fmt: skip
+def test_of_what_does_agree_nothing_is_advised(name):
+    assert surplus_that_may_agree(Statement(FINE[name])) == []
+
+
+def test_slopes_with_a_value_that_do_not_agree_are_too_many():
+    def found(slope):
+        conditions = [pinn.Neumann("u", slope), pinn.PointValue("u", 0, x=0)]
+        return surplus(Statement(P(X, ["u"], {"e": "u_xx + u_x - 1"}, conditions)))
+
+    assert found("normal_x") == []  # u = x
+    assert len(found(0)) == 1
+
+
+def test_values_of_what_is_nearly_a_solution_are_too_many():
+    def found(value):
+        conditions = [IC("u", "sin(x)"), BC("u", value)]
+        return surplus(Statement(P(X * T, ["u"], {"e": "u_t + u_x"}, conditions)))
+
+    assert found("sin(x - t)") == []
+    assert len(found("sin(x - t)*(1 + 1e-4*t)")) == 1
 
 
 def test_the_start_of_a_flow_is_none_too_many():
@@ -186,6 +256,7 @@ def test_the_start_of_a_flow_is_none_too_many():
     assert _excess(flow, conditions) == []
     (sentence,) = _excess(flow, [*conditions, IC("p", 0)])
     assert sentence.startswith("more is asked for in t than the equations 'x', 'y', 'mass'")
+    assert sentence.endswith("leave initial_p out: 'p' has no derivative in t, and no start")
 
 
 def _excess(equations, conditions):
