@@ -24,7 +24,8 @@ class Override:
         """Read `key.path=value`.
 
         Keys are joined by dots, list items named by number (`training.0.steps=10`, or with the name
-        of the stage, `training.0.adam.steps=10`); the value is YAML. `source` is what messages call
+        of the stage, `training.0.adam.steps=10`); a dot within a number that a key ends with is its
+        own (`weighting.value_u_x_0.5=2`). The value is YAML. `source` is what messages call
         the override. Raises ConfigError for a text without "=", an empty key or a value that is not
         YAML.
         """
@@ -76,7 +77,11 @@ class Override:
         """Put in the names that choose among records: training.0.steps is training.0.adam.steps."""
         node: Node | None = root
         keys: tuple[str, ...] = ()
-        for key in self.keys:
+        left = list(self.keys)
+        while left:
+            key = left.pop(0)
+            while _goes_on(key, node, left):
+                key = f"{key}.{left.pop(0)}"
             chooses = keys == ("model",) or (keys and keys[-1].isdigit())
             tag = _tag(node) if chooses and node is not None else None
             if tag is not None and tag != key:
@@ -117,3 +122,11 @@ def _opened(node: Node | None, key: str, place: Place) -> Node:
     if isinstance(node, Scalar) and node.text == key:
         return Mapping({key: Mapping({}, place)}, node.place, {key: node.place})
     return node
+
+
+def _goes_on(key: str, node: Node | None, after: list[str]) -> bool:
+    """Whether a dot is one within a number at the end of a key, and leads to no item below it."""
+    if key.isdigit() or not (key[-1].isdigit() and after and after[0][0].isdigit()):
+        return False
+    below = node.entries.get(key) if isinstance(node, Mapping) else None
+    return not isinstance(node, Sequence) and not isinstance(below, Mapping | Sequence)

@@ -28,7 +28,7 @@ from pinn.diagnosis.recovery import (
     noisy,
     ridge,
 )
-from pinn.estimates import ErrorEstimate
+from pinn.estimates import ErrorEstimate, NoiseBand
 from pinn.evaluation.test_grid import test_points
 from pinn.objective import Block, Objective
 from pinn.problem.belonging import region_of
@@ -99,7 +99,8 @@ def with_noise(
     at = T.tensor(places, dtype=like.dtype, device=like.device)
     values = objective.parameters.module(at).detach().cpu().numpy()
     noise, maximum, where = {}, {}, {}
-    for name, deviations in _bands(objective, names, places).items():
+    bands = _bands(objective, names, places)
+    for name, deviations in bands.items():
         region = region_of(problem, name, problem.domain.coordinates)
         here = np.flatnonzero(np.ones(len(places), bool) if region is None else region(places))
         size = _rms(values[here, problem.scope.unknown_number[name]]) if len(here) else 0.0
@@ -109,7 +110,13 @@ def with_noise(
         noise[name], maximum[name] = _rms(deviations[here]) / size, float(deviations[worst])
         place = places[worst].tolist()
         where[name] = dict(zip(problem.domain.coordinates, place, strict=True))
-    found = estimate.moved_by_noise(noise, maximum, where)
+    found = replace(
+        estimate.moved_by_noise(noise, maximum, where),
+        band=NoiseBand(
+            dict(zip(problem.domain.coordinates, places.T.tolist(), strict=True)),
+            {name: bands[name].tolist() for name in noise},
+        ),
+    )
     if solved and found.noise.keys() >= found.relative_l2.keys():
         # The equations were asked how far u is from what satisfies them: noise does not show there.
         return replace(found, doubts=(), possible={}, remarks=found.remarks[-1:])

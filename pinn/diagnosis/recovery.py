@@ -29,7 +29,7 @@ from pinn.diagnosis.posed.statement import statement_of
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.objective import Block, Objective
 from pinn.residuals import Judged, Measured, judged
-from pinn.solution.recovery import DataFit, Recovery
+from pinn.solution.recovery import UNLIKELY, DataFit, Recovery
 from pinn.training.resources import one_blas_thread
 
 # Directions of the network below this share of the largest are not resolved.
@@ -38,10 +38,12 @@ _RANK = 1e-12
 _AT_BOUND = 1e-6
 # The part of a coefficient in a direction that nothing determines, to be named for it.
 _INVOLVED = 0.1
-_UNLIKELY = 1e-3
 # Outliers lie so many times further off than others do, are no more than this share of the rows,
 # and make up so much of the sum of squares.
 _FAR, _MOST_FAR, _MOST_OF_IT = 4.0, 0.05, 0.5
+# Rows beside each other are off alike from this correlation on, and by chance below so many of its
+# standard deviations without any.
+_ALIKE, _BY_CHANCE = 0.5, 2.0
 # Of normal numbers, in standard deviations.
 _MEDIAN = 0.6745
 _NO_FIT = (
@@ -311,11 +313,11 @@ def _not_ended(network: Elimination) -> Iterator[str]:
 def _misfits(fits: dict[str, DataFit], data: Sequence[Noisy]) -> Iterator[str]:
     """Name the data that lie further off than their noise; a sigma may well be a cautious one."""
     for one, (name, fit) in zip(data, fits.items(), strict=True):
-        if fit.probability < _UNLIKELY:
+        if fit.probability < UNLIKELY:
             yield (
                 f"the data of {name} lie {fit.scatter:.2g} of their sigma from the solution, where "
                 f"1 is expected (chi-square {fit.chi_square:.4g} for {fit.freedom:.4g} degrees of "
-                f"freedom): {_outlying(one) or _NO_FIT}"
+                f"freedom): {_outlying(one) or _lacking(one) or _NO_FIT}"
             )
 
 
@@ -339,4 +341,30 @@ def _outlying(data: Noisy) -> str | None:
         f"{count} of {len(rows)} rows, {rows[far].min():.2g} sigma off or more, {are} {share:.0%} "
         f"of it, the worst {rows.max():.2g} sigma at {where}; where they are wrong, leave them "
         'out, or give the data robust="huber"'
+    )
+
+
+def _lacking(data: Noisy) -> str | None:
+    """Say that rows beside each other are off alike, which noise is not; None where they are not.
+
+    That is by the correlation of each row with the nearest one, lengths as shares of the domain's.
+    """
+    from scipy.spatial import KDTree
+
+    rows, places = data.judged.rows, data.block.points.coordinates
+    if len(rows) != len(places) or len(rows) < 3:
+        return None
+    bounds = np.array(list(data.block.residual.source.domain.bounds.values()))
+    places = places / np.ptp(bounds, axis=1)
+    _, nearest = KDTree(places).query(places, k=2)
+    # of rows at one place either may come first
+    other = np.where(nearest[:, 0] == np.arange(len(rows)), nearest[:, 1], nearest[:, 0])
+    alike = float(np.sum(rows * rows[other]) / np.sum(rows**2))
+    if alike < max(_ALIKE, _BY_CHANCE * math.sqrt(2 / len(rows))):
+        return None
+    return (
+        "the equations may lack something that was measured, a term, a source or a coefficient "
+        f"that varies: rows beside each other are off alike (correlation {alike:.2f}), as noise is "
+        "not; see whether the equations are those of the measurement, else train longer, or give "
+        "the data a larger weight"
     )

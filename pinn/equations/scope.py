@@ -168,8 +168,14 @@ class Scope:
             return ""
         times = set(self.coordinates) - set(self.space)
         first = len(found.coordinates) == 1 and set(found.coordinates) <= times
-        rate = f"Initial({found.unknown!r}, ..., order=1) at the start of time, " * first
-        return f"; of a derivative: {rate}Operator(\"{name} = ...\", on=...)"
+        rate = (
+            f"at the start of time it is initial: {{unknown: {found.unknown}, value: ..., "
+            f"order: 1}}, Initial({found.unknown!r}, ..., order=1) in Python, elsewhere "
+        ) * first
+        return (
+            f"; of a derivative: {rate}operator: {{expression: {name} - (...), on: ...}}"
+            f", Operator(\"{name} = ...\", on=...) in Python"
+        )
 
     def resolve(self, expression: str | Expression) -> Expression:
         """Return the resolved tree of a text or of a parsed tree.

@@ -36,7 +36,14 @@ from pinn.estimates.record import (
     partly_of_no_solution,
 )
 from pinn.estimates.second_solution import not_solved_after, second_solution
-from pinn.estimates.unseen import at_most, is_large, not_determined, possible_errors, undetermined
+from pinn.estimates.unseen import (
+    at_most,
+    is_large,
+    not_determined,
+    possible_errors,
+    slopes_of_outputs,
+    undetermined,
+)
 from pinn.evaluation import Evaluation
 from pinn.evaluation.test_grid import test_points
 from pinn.models import Windows
@@ -263,14 +270,19 @@ class _Estimation:
         self._nonlinear.set_weights({}, self._weights)
         self._corrected = corrected
         best, others = self._search(problem)
-        return self._measured(plain, best, others, self._possible(problem))
+        return self._measured(plain, problem, best, others, self._possible(problem))
 
-    def _possible(self, problem: Linearised) -> dict[str, float]:
-        stated, parameters = self._experiment.problem, self._extension.parameters
-        places, own = test_points(stated.domain, stated.walls), {}
+    def _places_of_outputs(self) -> dict[str, np.ndarray]:
+        """Return where each output is looked at, (n, d)."""
+        stated, found = self._experiment.problem, {}
+        places = test_points(stated.domain, stated.walls)
         for name in stated.outputs:
             region = region_of(stated, name, stated.domain.coordinates)
-            own[name] = places if region is None else places[region(places)]
+            found[name] = places if region is None else places[region(places)]
+        return found
+
+    def _possible(self, problem: Linearised) -> dict[str, float]:
+        parameters, own = self._extension.parameters, self._places_of_outputs()
         parameters.load(self._extension.theta)
 
         def found() -> dict[str, float]:
@@ -298,17 +310,9 @@ class _Estimation:
 
     def _search(self, problem: Linearised) -> tuple[Correction, list[Correction]]:
         """Return the best correction, and those of one linear solution each."""
-        judging = problem.held & ~self._noisy()
-
-        def judged(solver: Ridge, direction: np.ndarray) -> tuple[Correction, np.ndarray]:
-            self._corrected.move(direction)
-            rows = self._nonlinear.weighted_rows(self._corrected.theta) * problem.scale
-            held = Witness(problem.rows[judging], rows[judging])
-            return Correction(solver, direction, held), rows
-
         rows_of: dict[Correction, np.ndarray] = {}
         for solver in problem.solvers():
-            one, rows = judged(solver, solver(problem.rows))
+            one, rows = self._judged_by(problem, solver, solver(problem.rows))
             rows_of[one] = rows
             if one.left <= _GOOD:
                 break
@@ -322,7 +326,9 @@ class _Estimation:
             for _ in range(_STEPS):
                 if one.left <= _GOOD or not np.isfinite(one.left):
                     break
-                further, rows = judged(one.solver, one.direction + one.solver(after))
+                further, rows = self._judged_by(
+                    problem, one.solver, one.direction + one.solver(after)
+                )
                 if further.left > _PROGRESS * one.left:
                     break
                 one, after = further, rows
@@ -330,11 +336,46 @@ class _Estimation:
                 best = one
         return best, tried
 
+    def _judged_by(
+        self, problem: Linearised, solver: Ridge, direction: np.ndarray
+    ) -> tuple[Correction, np.ndarray]:
+        """Return a direction with what the rows held back say of it, and all rows after it."""
+        judging = problem.held & ~self._noisy()
+        self._corrected.move(direction)
+        rows = self._nonlinear.weighted_rows(self._corrected.theta) * problem.scale
+        return Correction(solver, direction, Witness(problem.rows[judging], rows[judging])), rows
+
+    def _of_fewer_waves(self, problem: Linearised, best: Correction) -> Correction:
+        """Return the correction of the ridge of the best one with every other wave alone."""
+        left_out = [
+            places.reshape(-1, self._extension.waves[name].count)[:, ::2].ravel()
+            for name, places in self._extension.heights.items()
+        ]
+        among = np.flatnonzero(~np.isin(self._columns, np.concatenate(left_out)))
+        solver = problem.solver(best.solver.ridge, among)
+        return self._judged_by(problem, solver, solver(problem.rows))[0]
+
+    def _chance(self, problem: Linearised, best: Correction) -> float:
+        """Return what share of a correction chance in the rows has made, of the worst output.
+
+        The networks stand where the correction leads.
+        """
+        after = self._nonlinear.weighted_rows(self._corrected.theta) * problem.scale
+        parameters, p = self._extension.parameters, problem.moved(best.direction)
+        parameters.load(self._extension.theta)
+        rng = stream(self._experiment.seed, "error estimate", "chance")
+        outputs = slopes_of_outputs(problem, parameters, self._places_of_outputs(), rng)
+        return max((
+            best.solver.scatter(slopes, after) / max(float(np.linalg.norm(slopes @ p)), 1e-300)
+            for _, slopes in outputs
+        ), default=np.inf)  # fmt: skip
+
     # ---- what is said of it
 
     def _measured(
         self,
         plain: ErrorEstimate,
+        linearised: Linearised,
         best: Correction,
         tried: list[Correction],
         possible: Mapping[str, float],
@@ -347,8 +388,18 @@ class _Estimation:
         part = {name: _some(value) for name, value in values.items()}
         spread = self._spread(better, part, _some(places), best, plausible(tried, best))
         self._corrected.move(best.direction)
+        remains = self._remains(best)
+        if remains.is_hardly_seen:
+            chance = self._chance(linearised, best)
+            others = [*tried, self._of_fewer_waves(linearised, best)]
+            factor, _ = self._spread(better, part, _some(places), best, others)
+            self._corrected.move(best.direction)
+            # squares of the error and of chance add up to that of what is found
+            settled = factor <= _APART and chance**2 <= 1 - 1 / _APART**2
+            settled = settled and bool(np.isfinite(remains.bend))
+            remains = dataclasses.replace(remains, settled=settled)
         moved = better.at(places)
-        apart, remains = differences(problem, places, values, moved), self._remains(best)
+        apart = differences(problem, places, values, moved)
         if not remains.is_explained:
             apart = apart.without_far(values)
         self._raise_to_conditions(apart)
@@ -436,7 +487,7 @@ class _Estimation:
             best.held.confirms and Witness(np.concatenate(before), np.concatenate(rest)).confirms
         )
         bend = 0.0
-        if share >= _BAD and confirmed:
+        if share >= _BAD:
             # rounding bends a small one most, what is not linear a large one
             bend = min(self._bend(best, judged, stretched) for stretched in (1.0, _STRETCHED))
         return _Remains(share, confirmed, only_rounding, near_rounding, bend, tuple(noisy))
@@ -478,7 +529,7 @@ class _Estimation:
     def _doubts(
         self, remains: _Remains, spread: tuple[float, str], hidden: tuple[str, ...]
     ) -> Iterator[str]:
-        if not (remains.share < _BAD or remains.confirmed):
+        if not (remains.share < _BAD or remains.confirmed or remains.settled):
             part = max(0.0, 1 - remains.share)
             told = f"only {part:.0%}" if part > 0 else "none"
             yield f"it explains {told} of the residual: the true error may be larger"
@@ -501,7 +552,8 @@ class _Estimation:
 
     def _far(self, remains: _Remains) -> Iterator[str]:
         """Yield what speaks against a correction that much of the residual is left besides."""
-        told = f"it explains {max(0.0, 1 - remains.share):.0%} of the residual"
+        part = max(0.0, 1 - remains.share)
+        told = f"it explains {f'{part:.0%}' if part > 0 else 'none'} of the residual"
         left = {name: part for name, part in self._scaled.items() if part >= _FAR}
         if remains.bend > _BENT:
             yield (
@@ -590,7 +642,8 @@ class _Remains:
     only_rounding: whether no more than rounding is left. near_rounding: whether more is left, but
     there was next to nothing but rounding before. bend: how far the residual is from linear in the
     correction, as a share; 0 where that was not asked. noisy: the blocks of data that are fitted as
-    well as their noise allows.
+    well as their noise allows. settled: whether all ridges, and half of the waves, find errors
+    about as large, which chance in the rows has not made; asked where rows do not confirm one.
     """
 
     share: float
@@ -599,6 +652,12 @@ class _Remains:
     near_rounding: bool
     bend: float
     noisy: tuple[str, ...]
+    settled: bool = False
+
+    @property
+    def is_hardly_seen(self) -> bool:
+        """Whether next to nothing of the residual is that of the correction."""
+        return self.share >= _BAD and not self.confirmed
 
     @property
     def is_explained(self) -> bool:
@@ -611,10 +670,10 @@ class _Remains:
                 "only rounding is left of the residual of a solution without this error: the error "
                 "may be as large again, and no smaller by more training"
             )
-        elif self.confirmed and self.share >= _BAD:
+        elif self.share >= _BAD and (self.confirmed or self.settled):
             yield (
-                f"{self.share:.0%} of the residual is of a kind in which the error was not looked "
-                "for: what that moves is not in the estimate"
+                f"{min(self.share, 1.0):.0%} of the residual is of a kind in which the error was "
+                "not looked for: what that moves is not in the estimate"
             )
 
 

@@ -18,6 +18,8 @@ _NOTHING = 1e-6
 # A number that the residual sees less than this, beside the others, as that of a saturated unit, is
 # not moved further for it.
 _SEEN = 1e-3
+# A row that decides on its own fit says nothing of chance: this much of it counts at least.
+_OWN = 1e-3
 # Numbers of a chunk of the Jacobian.
 _CHUNK = 2**23
 
@@ -58,12 +60,16 @@ class Linearised:
 
     def solvers(self) -> Iterator[Ridge]:
         """Yield what solves with each ridge, the largest first."""
+        for ridge in _RIDGES:
+            yield self.solver(ridge, np.arange(len(self._columns)))
+
+    def solver(self, ridge: float, among: np.ndarray) -> Ridge:
+        """Return what solves with a ridge, by some of the columns alone; among: their indices."""
         from scipy.linalg import cholesky
 
-        for ridge in _RIDGES:
-            shifted = self._gram.copy()
-            shifted[np.diag_indices(len(shifted))] += ridge
-            yield Ridge(self, ridge, cholesky(shifted, overwrite_a=True))
+        shifted = self._gram[np.ix_(among, among)]
+        shifted[np.diag_indices(len(shifted))] += ridge
+        return Ridge(self, ridge, cholesky(shifted, overwrite_a=True), among)
 
     def hold_back(self, objective: Objective) -> None:
         """Take what is held back from another objective, of the same rows with other nodes."""
@@ -97,25 +103,47 @@ class Linearised:
         """Return a slope in all numbers, (size,), as one in the scaled p, (P,)."""
         return slope[self._columns] / self._norms
 
-    def _solved(self, rows: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    def moved(self, direction: np.ndarray) -> np.ndarray:
+        """Return the scaled p, (P,), of a direction in all numbers, (size,)."""
+        return direction[self._columns] * self._norms
+
+    def _solved(self, rows: np.ndarray, upper: np.ndarray, among: np.ndarray) -> np.ndarray:
         from scipy.linalg import cho_solve
 
         direction = np.zeros(self._size)
-        found = cho_solve((upper, False), -(self._fitted.T @ rows[~self.held]))
-        direction[self._columns] = found / self._norms
+        found = cho_solve((upper, False), -(self._fitted.T @ rows[~self.held])[among])
+        direction[self._columns[among]] = found / self._norms[among]
         return direction
 
 
 class Ridge:
     """The linearised problem with one ridge, factorised."""
 
-    def __init__(self, problem: Linearised, ridge: float, upper: np.ndarray) -> None:
-        self._problem, self._upper = problem, upper
+    def __init__(
+        self, problem: Linearised, ridge: float, upper: np.ndarray, among: np.ndarray
+    ) -> None:
+        self._problem, self._upper, self._among = problem, upper, among
         self.ridge = ridge
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Return the direction p, (size,), that makes rows + J p small, for rows (rows,)."""
-        return self._problem._solved(rows, self._upper)
+        return self._problem._solved(rows, self._upper, self._among)
+
+    def scatter(self, slopes: np.ndarray, after: np.ndarray) -> float:
+        """Return how far chance in the rows of the fit has moved some values through p.
+
+        slopes: of the values in the scaled p, (values, P). after: what p leaves of all rows,
+        (rows,). It is the root of the sum of the values' variances, to which each row adds its own
+        square over one minus its leverage (HC2 of MacKinnon and White, J. Econometrics 29 (1985)).
+        """
+        from scipy.linalg import cho_solve, solve_triangular
+
+        fitted = self._problem._fitted[:, self._among]
+        leverage = solve_triangular(self._upper, fitted.T, trans="T", check_finite=False)
+        free = np.maximum(1 - np.square(leverage).sum(axis=0), _OWN)
+        by_row = fitted @ cho_solve((self._upper, False), slopes.T[self._among])
+        squares = np.square(after[~self._problem.held]) / free
+        return float(np.sqrt((np.square(by_row) * squares[:, None]).sum()))
 
 
 def _scale(objective: Objective, rows: np.ndarray, jacobian: np.ndarray) -> np.ndarray:

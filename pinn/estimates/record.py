@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pinn.estimates.error_field import ErrorField
+from pinn.estimates.noise_band import NoiseBand
 
 # From this share of the solution on an estimated error says that there is none, not how far it is.
 _NO_SOLUTION = 0.5
@@ -88,6 +89,7 @@ class ErrorEstimate:
     noise        how far noise in the data may have moved an unknown or field (relative L2 of one
                  standard error) where that is more than the equations tell: relative_l2 is that,
                  `error` is not
+    band         the standard errors at the places that this was found at, None where it was not
     fresh        root mean square of each block's residual at points that training never saw
     trained      the same at the points of training
     share        of the points and functions of an estimate that it was made with: less than 1 where
@@ -109,6 +111,9 @@ class ErrorEstimate:
     unexplained: float = math.nan
     possible: dict[str, float] = field(default_factory=dict, metadata={"later": True})
     noise: dict[str, float] = field(default_factory=dict, metadata={"later": True})
+    band: NoiseBand | None = field(
+        default=None, compare=False, repr=False, metadata={"later": True}
+    )
     fresh: dict[str, float] = field(default_factory=dict)
     trained: dict[str, float] = field(default_factory=dict)
     share: float = field(default=1.0, metadata={"later": True})
@@ -216,6 +221,8 @@ class ErrorEstimate:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, NoiseBand):
+        value = vars(value)
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
     return list(value) if isinstance(value, tuple) else value

@@ -8,6 +8,7 @@ quick, and has both.
 from __future__ import annotations
 
 import dataclasses
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,14 +29,22 @@ from pinn.training.trial import Budget, fitted
 
 # The second solution has so many times the features and points.
 _MORE = 1.25
-# Windows that tell what all of them take.
-_TELLING = 3
+# Windows in which programs are recorded, which those after them share; and as many as tell what
+# all of them take.
+_RECORDED, _TELLING = 2, 4
+# Where all of them seem to take so many times as long as they may, no more are solved. Less of it
+# may be wrong: a few windows stand for many.
+_TOO_LONG = 1.5
 # Where it leaves more of what changes in a window, as a share of the unknown, it is none.
 _LEAVES = 1e-6
 
 _SAID = (
     "the error is how far a second solution is from this one, of other and more random features in "
     "the same windows, at other points"
+)
+_NOT_LOWEST = (
+    "the limit in time left no room for the last steps of the second solution, so that the error "
+    "may be told too large"
 )
 
 
@@ -46,7 +55,8 @@ def second_solution(
 
     None where the run is not one of random features in windows of time alone, and where the second
     solution is not found. objective: the run's; it is left at theta. budget: what it may take;
-    where that is foreseen to be too little, a doubt alone.
+    where that is foreseen to be too little the last steps of each window are left out, and where
+    that does not do, there is a doubt alone.
     """
     model, domain = experiment.model, experiment.problem.domain
     if not (isinstance(model, Windows) and isinstance(model.model, RandomFeatures)):
@@ -66,7 +76,7 @@ def second_solution(
         solved = during(domain, float(domain.bounds[domain.time][0]), model.until)
         doubts = (not_solved_after(model, domain),)
     places, parameters = test_points(solved), again.initial_parameters()
-    parameters.load(found)
+    parameters.load(found.theta)
     own = experiment.initial_parameters()
     own.load(theta)
     better, present = Evaluation(again, parameters), Evaluation(experiment, own)
@@ -76,7 +86,7 @@ def second_solution(
         fresh={name: rms(rows) for name, rows in fresh.items()},
         trained={name: rms(rows) for name, rows in trained.items()},
         doubts=(*doubts, *partly_of_no_solution(apart.relative)),
-        remarks=(_SAID, *apart.collapsed),
+        remarks=(_SAID, *([] if found.lowest else [_NOT_LOWEST]), *apart.collapsed),
         error=ErrorField(better, present),
     )  # fmt: skip
 
@@ -100,18 +110,33 @@ def _again(experiment: Experiment) -> Experiment:
     return dataclasses.replace(experiment, model=model, sampling=sampling, seed=seed)
 
 
-def _solved(run: Experiment, budget: Budget) -> np.ndarray | float | None:
-    """Return the numbers of all windows, None where features do not follow in one.
+class _Second(NamedTuple):
+    """The numbers of all windows of a second solution, and whether each went as low as it gets."""
 
-    Of what would take longer than it may: the seconds of all, as far as the windows so far tell.
+    theta: np.ndarray
+    lowest: bool
+
+
+def _solved(run: Experiment, budget: Budget) -> _Second | float | None:
+    """Return the second solution of a run, None where features do not follow in a window.
+
+    Where the time that is left is too short for that, windows end where a further step would lower
+    their loss by less than half. Of what would take longer than it may even so: the seconds of all,
+    as far as the windows so far tell.
     """
     here, networks, thetas, seen = None, [], [], Seen()
     edges = run.model.edges(run.problem.domain)
+    lowest, recorded, lowering = True, 0.0, 0.0
 
     def foreseen(windows: int) -> float:
-        return budget.spent * run.model.trained / windows
+        # what was recorded is not recorded again
+        alike = windows - _RECORDED if windows > _RECORDED else windows
+        each = (budget.spent - recorded - (0.0 if lowest else lowering)) / alike
+        return budget.spent + (run.model.trained - windows) * each
 
     for number in range(run.model.trained):
+        if number == _RECORDED:
+            recorded, lowering = budget.spent, 0.0
         here = of_window(run, number, networks, here)
         objective = here.objective
         judging = here.collocation.fresh("judging")
@@ -126,11 +151,16 @@ def _solved(run: Experiment, budget: Budget) -> np.ndarray | float | None:
         if seen.left(trial, objective, times, alone) > _LEAVES:
             return None
         seen.take(trial)
-        trial = fitted(objective, judging, trial.theta, budget, 1.0)  # as low as they get
+        if lowest:
+            began = budget.spent
+            trial = fitted(objective, judging, trial.theta, budget, 1.0)
+            lowering += budget.spent - began
         objective.parameters.load(trial.theta)
         networks.append(here.trained_network())
         thetas.append(trial.theta)
-        if not budget.allows(foreseen(number + 1), 1.0) and number + 1 >= _TELLING:
-            return foreseen(number + 1)
+        if number + 1 >= _TELLING and not budget.allows(foreseen(number + 1), 1.0):
+            lowest = False
+            if not budget.allows(foreseen(number + 1), _TOO_LONG):
+                return foreseen(number + 1)
     not_solved = run.model.count - run.model.trained
-    return np.concatenate([*thetas, *[np.zeros_like(thetas[-1])] * not_solved])
+    return _Second(np.concatenate([*thetas, *[np.zeros_like(thetas[-1])] * not_solved]), lowest)

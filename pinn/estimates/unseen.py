@@ -42,7 +42,7 @@ def possible_errors(
     """
     from scipy.linalg import solve_triangular
 
-    slopes = dict(_slopes(problem, parameters, places, rng))
+    slopes = dict(slopes_of_outputs(problem, parameters, places, rng))
     allowed, found = float(np.linalg.norm(problem.rows)), {}
     for tiny in _TINY:
         triangle = problem.triangle(tiny)
@@ -116,7 +116,7 @@ def _longest(columns: np.ndarray) -> np.ndarray:
     return np.linalg.svd(columns, full_matrices=False)[0][:, 0]
 
 
-def _slopes(
+def slopes_of_outputs(
     problem: Linearised,
     parameters: FlatParameters,
     places: Mapping[str, np.ndarray],

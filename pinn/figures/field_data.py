@@ -17,6 +17,21 @@ from pinn.figures.style import held, label, plain, short, symbol
 if TYPE_CHECKING:
     from matplotlib.path import Path
 
+# More data than these hide what they are drawn on.
+MOST_MEASURED = 500
+# Data beside a line lie no further from where a coordinate is held than this share of its reach;
+# where some lie there but for rounding, these alone are drawn.
+_BESIDE, _THERE = 0.05, 1e-6
+
+
+def within_reach(off: np.ndarray, reach: float) -> tuple[np.ndarray, float]:
+    """Return which data are drawn beside a line, (n,), and how far off they may lie, 0 for not.
+
+    off: how far from where the coordinate is held they are, (n,), of this reach.
+    """
+    there = off <= _THERE * reach
+    return (there, 0.0) if there.any() else (off <= _BESIDE * reach, _BESIDE * reach)
+
 
 @dataclass(frozen=True, eq=False)
 class FieldData:
@@ -36,6 +51,10 @@ class FieldData:
                  grid; None where `inside` is all that is known
     measured     where it was measured, (n, 2), in the order of `coordinates`, drawn on its map;
                  along one of them the places and what was measured there, drawn beside the line
+    readings     of a map, where and what was measured, (n, 3), for its slices
+    near         of a line, coordinate -> how far from where it is held data may lie that are drawn
+    band         two standard errors of the values, as noise in data leaves them, on the same grid;
+                 None where they are not known
     units        name -> unit, of the unknown and of coordinates
     to_scale     whether two coordinates, none of them the time, are lengths in the same unit
 
@@ -52,6 +71,9 @@ class FieldData:
     contains: Callable[[np.ndarray], np.ndarray] | None = None
     errors: tuple[float, float] | None = None
     measured: np.ndarray | None = None
+    readings: np.ndarray | None = None
+    near: Mapping[str, float] = field(default_factory=dict)
+    band: np.ndarray | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     to_scale: bool = True
 
@@ -77,9 +99,9 @@ class FieldData:
                 f"be true somewhere, got {inside.dtype} {inside.shape}"
             )
         object.__setattr__(self, "inside", inside)
-        for what in ("values", "reference"):
+        for what in ("values", "reference", "band"):
             given = getattr(self, what)
-            if given is None and what == "reference":
+            if given is None and what != "values":
                 continue
             array = np.asarray(given, dtype=np.float64)
             if array.shape != shape:
@@ -114,6 +136,23 @@ class FieldData:
             return None
         with np.errstate(invalid="ignore"):  # inf - inf is drawn as missing, like nan
             return self.values - self.reference
+
+    @property
+    def drawn_values(self) -> list[np.ndarray]:
+        """What an axis of values has to hold: values, reference, band and what was measured."""
+        found = [self.values]
+        if self.reference is not None:
+            found.append(self.reference)
+        if self.band is not None:
+            found += [self.values - self.band, self.values + self.band]
+        if self.measured is not None and len(self.coordinates) == 1:
+            found.append(self.measured[:, 1])
+        return found
+
+    def data_label(self) -> str:
+        """Return what the data beside a line are called: how far off it they may lie."""
+        near = " and ".join(f"{far:.2g} in {symbol(n)}" for n, far in self.near.items())
+        return f"data within {near}" if near else "data"
 
     @property
     def _known(self) -> np.ndarray:

@@ -16,6 +16,7 @@ from pinn.figures.style import (
     INK,
     LINE_COLOURS,
     RED,
+    draw_band,
     draw_measured,
     held,
     log_ticks,
@@ -28,6 +29,9 @@ from pinn.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+# So many entries of a legend stand in the line of a title.
+_BESIDE_TITLE = 2
 
 
 def plot_line(
@@ -46,15 +50,12 @@ def plot_line(
     ((name, grid),) = data.coordinates.items()
     figure, panels = line_panels(data.reference is not None)
     top = panels[0]
-    handles = draw_lines(top, grid, data.values, data.reference)
-    shown = [data.values, data.reference]
-    if data.measured is not None:
-        places, values = data.measured.T
-        handles.append(draw_measured(top, places, values))
-        shown.append(values)
-    set_range(top, *shown, vmin=vmin, vmax=vmax, log=log)
+    handles = draw_line_of(top, data)
+    set_range(top, *data.drawn_values, vmin=vmin, vmax=vmax, log=log)
     top.set_ylabel(data.label(), fontsize=12)
-    top.set_title(data.title(), fontsize=12, loc="left")
+    # of many entries the legend takes a line of its own
+    title = data.title() + "\n" * (len(handles) > _BESIDE_TITLE)
+    top.set_title(title, fontsize=12, loc="left")
     if len(handles) > 1:
         _legend_above(top, handles)
     if data.reference is not None:
@@ -109,18 +110,22 @@ def plot_overlay(
     errors = [data.error for data in fields if data.error is not None]
     figure, panels = line_panels(bool(errors))
     top = panels[0]
-    handles = []
+    handles, beside = [], {}
     for index, (data, label) in enumerate(zip(fields, labels, strict=True)):
         grid = data.coordinates[name]
         colour = LINE_COLOURS[index % len(LINE_COLOURS)]
-        handles += draw_lines(top, grid, data.values, data.reference, colour, label)[:1]
+        line, *others = draw_line_of(top, data, colour, label)
+        handles.append(line)
+        beside |= {one.get_label(): one for one in others}
         if data.error is not None:
             draw_error(panels[1], grid, data.error, colour, absolute)
+    beside.pop("reference", None)
+    handles += beside.values()
     if errors:
         handles.append(_dashed("reference"))
         error_limits(panels[1:], np.concatenate(errors), absolute)
         panels[1].set_ylabel("absolute error" if absolute else "error", fontsize=11)
-    shown = [array for data in fields for array in (data.values, data.reference)]
+    shown = [array for data in fields for array in data.drawn_values]
     set_range(top, *shown, vmin=vmin, vmax=vmax, log=log)
     unknowns = dict.fromkeys(data.label() for data in fields)
     top.set_ylabel(", ".join(unknowns), fontsize=12)
@@ -152,6 +157,24 @@ def set_range(axes: Axes, *arrays: np.ndarray | None, **ends: Any) -> None:
     """Give the vertical axis the range of arrays, or the ends that are asked for."""
     margin = ends["vmin"] is None and ends["vmax"] is None
     scale_of(*arrays, **ends).set_axis(axes, margin=margin)
+
+
+def draw_line_of(
+    axes: Axes, data: FieldData, colour: str | None = None, label: str = "network"
+) -> list[Any]:
+    """Draw a field in one coordinate, its reference, what noise leaves open and what was measured.
+
+    Returns what a legend needs of them, the line first.
+    """
+    (grid,) = data.coordinates.values()
+    handles = draw_lines(axes, grid, data.values, data.reference, colour, label)
+    if data.band is not None:
+        handles.append(draw_band(axes, grid, data.values, data.band, colour or BLUE))
+    if data.measured is not None:
+        places, values = data.measured.T
+        rings = draw_measured(axes, places, values, data.data_label(), colour or "black")
+        handles.append(rings)
+    return handles
 
 
 def draw_lines(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pinn.figures.field_data import FieldData
+from pinn.figures.field_data import MOST_MEASURED, FieldData, within_reach
 from pinn.figures.lines import (
     draw_error,
-    draw_lines,
+    draw_line_of,
     error_limits,
     line_panels,
     plot_overlay,
@@ -37,7 +37,8 @@ def plot_slices(
     at: where to cut the time (or, without a time, the second coordinate); None takes the start, the
     middle and the end of time, a quarter, a half and three quarters of space. What else is held is
     in the title. The nearest grid points with values there are drawn and
-    named. overlay: all in one panel. vmin, vmax: the ends of the vertical axis. log: whether it is
+    named, and the data that lie no further from them than a twentieth of the range. overlay: all in
+    one panel. vmin, vmax: the ends of the vertical axis. log: whether it is
     logarithmic. absolute: whether errors are drawn without their sign, on a logarithmic axis.
     """
     if len(data.coordinates) == 1:
@@ -51,25 +52,28 @@ def plot_slices(
         return plot_overlay(slices, names, vmin=vmin, vmax=vmax, log=log, absolute=absolute)
     grid = data.coordinates[along]
     with_error = data.reference is not None
+    beside = {}
     figure, panels = line_panels(with_error, columns=len(slices))
     for column, (one, name) in enumerate(zip(slices, names, strict=True)):
         top, bottom = panels[0, column], panels[-1, column]
         top.set_title(name, fontsize=12)
         top.set_xlim(grid[0], grid[-1])
-        handles = draw_lines(top, grid, one.values, one.reference)
+        beside |= {handle.get_label(): handle for handle in draw_line_of(top, one)}
         if with_error:
             draw_error(bottom, grid, one.error, absolute=absolute)
         bottom.set_xlabel(data.label(along), fontsize=12)
         bottom.xaxis.set_major_locator(MaxNLocator(4))
-    shown = [array for one in slices for array in (one.values, one.reference)]
+    shown = [array for one in slices for array in one.drawn_values]
     set_range(panels[0, 0], *shown, vmin=vmin, vmax=vmax, log=log)
     panels[0, 0].set_ylabel(data.label(), fontsize=12)
     if with_error:
         error_limits(panels[1], np.stack([one.error for one in slices]), absolute)
         panels[1, 0].set_ylabel(data.error_label(absolute), fontsize=11)
+    if len(beside) > 1:
         figure.legend(
-            handles=handles, loc="outside upper right", ncols=2, frameon=False, fontsize=11
-        )
+            handles=list(beside.values()), loc="outside upper right", ncols=len(beside),
+            frameon=False, fontsize=11,
+        )  # fmt: skip
     if data.fixed:
         headline(figure, ", ".join(data.held()))
     return figure
@@ -94,16 +98,40 @@ def _slices(
     places = [int(crossed[np.abs(cuts[crossed] - value).argmin()]) for value in at]
     if not places:
         raise ValueError(f"field {data.unknown!r}: give one place to cut {across!r} or more")
-    return [
-        FieldData(
+
+    def cut(array: np.ndarray | None, place: int) -> np.ndarray | None:
+        return None if array is None else np.take(array, place, axis)
+
+    found = []
+    for place in places:
+        at_cut = float(cuts[place])
+        measured, near = _beside(data, axis, at_cut, float(np.ptp(cuts)))
+        found.append(FieldData(
             unknown=data.unknown,
             coordinates={along: data.coordinates[along]},
-            values=np.take(data.values, place, axis),
-            reference=None if data.reference is None else np.take(data.reference, place, axis),
+            values=cut(data.values, place),
+            reference=cut(data.reference, place),
             time=data.time if along == data.time else None,
-            fixed={**data.fixed, across: float(cuts[place])},
-            inside=np.take(data.inside, place, axis),
+            fixed={**data.fixed, across: at_cut},
+            inside=cut(data.inside, place),
+            measured=measured,
+            near={across: near} if near else {},
+            band=cut(data.band, place),
             units=data.units,
-        )
-        for place in places
-    ]
+        ))  # fmt: skip
+    return found
+
+
+def _beside(
+    data: FieldData, axis: int, at_cut: float, reach: float
+) -> tuple[np.ndarray | None, float]:
+    """Return places along a cut and what was measured there, and how far from it that may lie.
+
+    axis: which of the coordinates is cut, of that reach.
+    """
+    if data.readings is None:
+        return None, 0.0
+    kept, near = within_reach(np.abs(data.readings[:, axis] - at_cut), reach)
+    if not 0 < np.count_nonzero(kept) <= MOST_MEASURED:
+        return None, 0.0
+    return data.readings[kept][:, [1 - axis, 2]], near

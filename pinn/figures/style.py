@@ -144,11 +144,27 @@ def held(values: Mapping[str, float], units: Mapping[str, str] | None = None) ->
     ]  # fmt: skip
 
 
-def draw_measured(axes: Axes, horizontal: np.ndarray, vertical: np.ndarray) -> Any:
+def draw_measured(
+    axes: Axes,
+    horizontal: np.ndarray,
+    vertical: np.ndarray,
+    label: str = "data",
+    colour: str = "black",
+) -> Any:
     """Draw rings where something was measured: what is inside them is still seen."""
     return axes.scatter(
-        horizontal, vertical, s=22, facecolors="none", edgecolors="black", linewidths=0.9,
-        label="data", clip_on=False, zorder=3,
+        horizontal, vertical, s=22, facecolors="none", edgecolors=colour, linewidths=0.9,
+        label=label, clip_on=False, zorder=3,
+    )  # fmt: skip
+
+
+def draw_band(
+    axes: Axes, grid: np.ndarray, values: np.ndarray, band: np.ndarray, colour: str
+) -> Any:
+    """Shade what noise in data leaves open about a line."""
+    return axes.fill_between(
+        grid, values - band, values + band, color=colour, alpha=0.2, linewidth=0, zorder=1,
+        label="2 standard errors",
     )  # fmt: skip
 
 

@@ -138,6 +138,7 @@ class StopReason(StrEnum):
     LINE_SEARCH = "line search failed"
     TIME = "time limit"
     PRECISION = "precision floor"
+    SETTLED = "settled"
     STALLED = "stalled"
     CALLBACK = "stopped by callback"
     DIVERGED = "diverged"

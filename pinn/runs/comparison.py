@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pinn.runs.overview import Overview, doubted_of, explained
+from pinn.solution.recovery import Recovery
 from pinn.solution.report_text import marked
 from pinn.text import aligned
 
@@ -43,9 +45,11 @@ def results(seen: Sequence[Overview]) -> dict[str, list[str]]:
     ):
         told = [_under(one.summary, path) for one in seen]
         for name in dict.fromkeys(name for one in told for name in one):
-            form = ".6g" if title == "parameter" else ".2e"
-            rows[f"{title} of {name}" if title != "parameter" else name] = [
-                format(one[name], form) if one.get(name) is not None else "-" for one in told
+            if title == "parameter":
+                rows[name] = [_coefficient(one, name) for one in seen]
+                continue
+            rows[f"{title} of {name}"] = [
+                format(one[name], ".2e") if one.get(name) is not None else "-" for one in told
             ]
     for number, one in enumerate(seen):
         for name, doubted in doubted_of(one.summary).items():
@@ -63,6 +67,19 @@ def comparison_text(runs: Sequence[Overview], configs: Sequence[Mapping[str, str
     table = aligned([heads, *([name, *row] for name, row in results(runs).items())])
     parts.append("\n".join([table, *explained(runs)]))
     return "\n\n".join(parts)
+
+
+def _coefficient(run: Overview, name: str) -> str:
+    """Return the value that a run found, with its standard error where it has one."""
+    value = _under(run.summary, ("parameters",)).get(name)
+    if value is None:
+        return "-"
+    kept = _under(run.summary, ("recovery",))
+    # null stands for an error without end
+    errors = {n: math.inf if one is None else one
+              for n, one in (kept.get("standard_errors") or {}).items()}  # fmt: skip
+    recovery = Recovery(errors, untrained=tuple(kept.get("untrained") or ()))
+    return recovery.of(name, value, sure=not run.unsolved)
 
 
 def _under(summary: Any, path: tuple[str, ...]) -> dict[str, Any]:

@@ -81,6 +81,9 @@ SUMMARY: Form = {
     "rel_l2": maybe(is_numbers),
     "parameters": maybe(is_numbers),
     "error_estimate": maybe(of_form({"relative_l2": maybe(is_numbers), "doubts": listed(is_text)})),
+    "recovery": maybe(
+        of_form({"standard_errors": maybe(is_numbers), "untrained": listed(is_text)})
+    ),
     "unsolved": maybe(lambda value: isinstance(value, bool)),
     "stop_reason": maybe(is_text),
     "message": maybe(is_text),

@@ -275,8 +275,9 @@ class Recorder(Callback):
             "max_error": report.max_error,
             "parameters": report.parameters,
             "error_estimate": {
-                **report.error_estimate.as_dict(), "trusted": report.error_estimate.trusted,
-            },
+                name: value for name, value in report.error_estimate.as_dict().items()
+                if name != "band"  # is in the solution
+            } | {"trusted": report.error_estimate.trusted},
             "recovery": report.recovery.as_dict(),
             "residual": report.residual,
             "warnings": list(report.warnings),

@@ -105,6 +105,7 @@ class _Progress:
     run_decisions: tuple[Decision, ...]
     started: bool
     shared: dict[str, str] = field(default_factory=dict)
+    weighed_at: int = field(default=0, metadata={"later": True})
 
 
 # Those of its fields that are the step's own.
@@ -228,7 +229,7 @@ def _progress(resume: Resume, shared: dict[str, str]) -> _Progress:
         choices=choices, decisions=course.decisions, drawn_at=course.drawn_at,
         grown=dict(course.grown), history=list(resume.history), stages=tuple(resume.stages),
         legs=resume.legs, began=resume.began, run_decisions=resume.decisions,
-        started=resume.started, shared=shared,
+        started=resume.started, shared=shared, weighed_at=course.weighed_at,
     )  # fmt: skip
 
 
@@ -263,7 +264,7 @@ def _resume(told: _Progress, arrays: Mapping[str, np.ndarray], path: Path) -> Re
     course = Course(
         Looks(**under("looks")),
         tuple(Choice(_stage(one.stage, path), one.why) for one in told.choices),
-        told.decisions, told.drawn_at, told.grown,
+        told.decisions, told.drawn_at, told.grown, told.weighed_at,
     )  # fmt: skip
     numbers = {name: getattr(told, name) for name in _OF_STEP}
     for name in ("step", "stage_index", "stage_step", "draw"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pinn.checks import nearest
 from pinn.equations.leaves import Column
-from pinn.figures.field_data import FieldData
+from pinn.figures.field_data import MOST_MEASURED, FieldData, within_reach
 from pinn.figures.points import PointsData
 from pinn.geometry import Shape
 from pinn.models import Windows
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 _WHOLE, _PANEL, _FRAME = (1001, 257), (401, 161), (401, 97)
 # Of more collocation points than these some are left out, evenly.
 _MOST_EVALUATED = 20_000
-# More points of data than these hide the map that they are drawn on.
-_MOST_MEASURED = 500
 
 
 class NothingThere(ValueError):
@@ -87,6 +85,8 @@ def field_data(
         columns = [np.broadcast_to(at[name], len(places)) for name in bounds]
         return found.contains(np.stack(columns, axis=-1))
 
+    # of a map for its slices, which panels and frames have none of
+    has_band = len(drawn) == 1 or counts == _WHOLE
     table = problem.reference_tables.get(unknown)
     errors = None
     if table is not None and not fixed:
@@ -102,7 +102,8 @@ def field_data(
         inside=found.inside & _is_solved(solution, meshed),
         contains=contains if len(drawn) == 2 else None,
         errors=errors,
-        measured=measured_at(problem, unknown, drawn, fixed),
+        **_data_beside(problem, unknown, drawn, fixed),
+        band=_band(solution, unknown, {**fixed, **meshed}) if has_band else None,
         units=problem.units,
         to_scale=problem.to_scale(drawn),
     )
@@ -264,14 +265,52 @@ def _maps(
 def measured_at(
     problem: Problem, unknown: str, drawn: Sequence[str], fixed: Mapping[str, float]
 ) -> np.ndarray | None:
-    """Return the places (n, 2) of the data of what is drawn; None for none, and for too many.
+    """Return the places (n, 2) of the data of a map; None for none, and for too many.
 
-    Along a line the place and what was measured there. fixed: the coordinates that are held, and
-    where; data elsewhere do not belong to the picture.
+    fixed: the coordinates that are held, and where; data elsewhere do not belong to the picture.
     """
-    bounds, names = problem.domain.bounds, problem.domain.coordinates
+    return _data_beside(problem, unknown, drawn, fixed)["measured"]
+
+
+def _data_beside(
+    problem: Problem, unknown: str, drawn: Sequence[str], fixed: Mapping[str, float]
+) -> dict[str, Any]:
+    """Return what FieldData has of data: measured, readings and near.
+
+    Beside a line those near it, on a map those there; neither for none, and for too many.
+    """
+    bounds = problem.domain.bounds
+    places, readings = _readings(problem, unknown)
+    if not drawn[1:]:  # where the measured values are no column there is nothing beside a line
+        places, readings = places[~np.isnan(readings)], readings[~np.isnan(readings)]
+    columns, near = dict(zip(problem.domain.coordinates, places.T, strict=True)), {}
+    kept = np.ones(len(places), dtype=bool)
+    for name, value in fixed.items():
+        low, high = bounds[name]
+        off = np.abs(columns[name] - value)
+        there, far = within_reach(off[kept], high - low)
+        if drawn[1:] and far:
+            there = np.zeros_like(there)
+        kept[kept] = there
+        if far:
+            near[name] = far
+    shown = np.stack([columns[name] for name in drawn], axis=1)[kept]
+    rows = np.column_stack([shown, readings[kept]])
+    few = 0 < len(rows) <= MOST_MEASURED
+    if drawn[1:]:
+        known = rows[~np.isnan(rows[:, -1])]
+        return {"measured": shown if few else None, "readings": known if len(known) else None}
+    return {"measured": rows if few else None, "near": near if few else {}}
+
+
+def _readings(problem: Problem, unknown: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places (n, d) of the data of what is drawn, and what was measured there, (n,).
+
+    nan where that is no column of the data.
+    """
+    names = problem.domain.coordinates
     tree = problem.scope.resolve(unknown)
-    found = []
+    found, readings = [np.zeros((0, len(names)))], [np.zeros(0)]
     for residual in problem.residuals:
         if not isinstance(residual.source, Measured) or residual.left.tree != tree:
             continue
@@ -279,20 +318,29 @@ def measured_at(
             points = residual.source.points
         except FileNotFoundError:
             continue  # of a solution that was loaded where its data are not
-        columns = dict(zip(names, points.T, strict=True))
-        kept = np.ones(len(points), dtype=bool)
-        for name, value in fixed.items():
-            low, high = bounds[name]
-            kept &= np.abs(columns[name] - value) <= 1e-6 * (high - low)
-        shown = [columns[name] for name in drawn]
-        if not drawn[1:]:
-            right = residual.right and residual.right.tree
-            if not isinstance(right, Column):
-                continue
-            shown.append(residual.source.measured(right.name))
-        found.append(np.stack(shown, axis=1)[kept])
-    count = sum(map(len, found))
-    return np.concatenate(found) if 0 < count <= _MOST_MEASURED else None
+        right = residual.right and residual.right.tree
+        known = isinstance(right, Column)
+        found.append(points)
+        readings.append(
+            residual.source.measured(right.name) if known else np.full(len(points), np.nan)
+        )
+    return np.concatenate(found), np.concatenate(readings)
+
+
+def _band(
+    solution: Solution, unknown: str, at: Mapping[str, np.ndarray]
+) -> np.ndarray | None:
+    """Return two standard errors of an unknown or field, as noise leaves it; None: not known.
+
+    What was found where the error was estimated; nothing is estimated here. Those of an unsolved
+    problem are no band about the true value.
+    """
+    known = solution.report.error_estimate.band
+    if known is None or solution.report.unsolved:
+        return None
+    places = {**middles_of(solution.problem.domain), **at}
+    found = known.at(unknown, places)
+    return None if found is None else 2 * found
 
 
 def _counts(

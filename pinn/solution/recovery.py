@@ -9,6 +9,8 @@ from typing import Any
 
 # Nearer to a solution than this share of their sigma data are not, where there are so many of them.
 _CAUTIOUS, _ENOUGH = 0.5, 10.0
+UNLIKELY = 1e-3
+"""Data that lie as far off, or further, with less than this probability do not fit."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class DataFit:
         found = f"{self.rows} rows, {self.scatter:.2f} sigma from the solution"
         if self.scatter < _CAUTIOUS and self.freedom >= _ENOUGH:
             found += ", where 1 is expected: sigma seems too large, and standard errors with it"
+        if self.probability < UNLIKELY:
+            found += (
+                f", where 1 is expected: standard errors are those of the sigma that was told, and "
+                f"would be {self.scatter:.2g} times as large by this scatter"
+            )
         if self.left_out:
             found += f", but for {self.left_out} beyond the threshold of the robust fit"
         if self.outliers:
@@ -76,17 +83,16 @@ class Recovery:
 
         sure: whether the problem is solved, which the standard errors are those of.
         """
-        doubt = "" if sure else ", not to be trusted"
-        return [
-            f"{name} = {value:.6g}{self._beside(name, doubt)}" for name, value in parameters.items()
-        ]
+        return [f"{name} = {self.of(name, value, sure)}" for name, value in parameters.items()]
 
-    def _beside(self, name: str, doubt: str) -> str:
+    def of(self, name: str, value: float, sure: bool = True) -> str:
+        """Return the value of one coefficient so: "0.301 ± 0.004"."""
         if name in self.untrained:
-            return " (not trained)"
+            return f"{value:.6g} (not trained)"
         if name not in self.standard_errors:
-            return ""
-        return f" ± {self.standard_errors[name]:.2g}{doubt}"
+            return f"{value:.6g}"
+        doubt = "" if sure else ", not to be trusted"
+        return f"{value:.6g} ± {self.standard_errors[name]:.2g}{doubt}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data."""

@@ -223,7 +223,8 @@ class Solution:
             found = error_estimate(self.experiment, objective, self.theta, self.report.residual)
         # what noise has moved was found when training ended
         largest = {name: known.maximum[name] for name in known.noise}
-        return found.moved_by_noise(known.noise, largest, known.where)
+        moved = found.moved_by_noise(known.noise, largest, known.where)
+        return dataclasses.replace(moved, band=known.band)
 
     def plot_error(
         self, unknown: str | None = None, *, absolute: bool | None = None, **held: float
@@ -268,7 +269,9 @@ class Solution:
         field_data; a list of values of one coordinate, as in plot("u", t=[0, 0.5, 1]), draws a line
         or a map for each. vmin, vmax: the ends of the colours or of the vertical axis. log: whether
         these are logarithmic. absolute: whether errors are drawn without their sign, as those of
-        lines are where it is left out. Of training that diverged the figure says so.
+        lines are where it is left out. A line has the data near it, and the band of two standard
+        errors where the estimate of the error found one. Of training that diverged the figure says
+        so.
         """
         return drawn(self, unknown, held, absolute, vmin=vmin, vmax=vmax, log=log)
 

@@ -92,7 +92,7 @@ class Auto(Plan):
         fall = -math.expm1(-now.fall(window))
         if fall >= _LEAST_FALL:
             return None
-        return f"over the last {window} steps the loss on fresh points {_fell(fall)}"
+        return f"over the last {window} steps {now.what_fell(window)} {_fell(fall)}"
 
     def foreseen(self, scale: Scale) -> tuple[Stage, Stage]:
         """Return the two stages, with limits in time where the run has one."""

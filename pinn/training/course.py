@@ -34,8 +34,9 @@ class Course:
     """All that a run has decided so far, and what it needs to decide on.
 
     choices: the stages so far, the running one included. looks: the losses that the run is judged
-    by. drawn_at: the step after which the points were drawn last. grown: how often the numbers of
-    points have grown since the start, by block.
+    by. drawn_at: the step after which the points were drawn last, weighed_at: that after which a
+    weighting moved weights last. grown: how often the numbers of points have grown since the start,
+    by block.
     """
 
     looks: Looks = field(repr=False)
@@ -43,6 +44,7 @@ class Course:
     decisions: tuple[Decision, ...] = ()
     drawn_at: int = 0
     grown: Mapping[str, int] = field(default_factory=dict)
+    weighed_at: int = 0
 
     def chosen(self, choice: Choice) -> Course:
         """Return it with one more stage."""
@@ -59,6 +61,10 @@ class Course:
     def drawn(self, step: int) -> Course:
         """Return it with points that were drawn after a step."""
         return replace(self, drawn_at=step)
+
+    def weighed(self, step: int) -> Course:
+        """Return it with weights that were moved after a step."""
+        return replace(self, weighed_at=step)
 
     def grew(self, blocks: tuple[str, ...]) -> Course:
         """Return it with more points of some blocks."""

@@ -14,7 +14,7 @@ from pinn.training.course import Course
 from pinn.training.fresh import FreshLoss
 from pinn.training.looks import Looks
 from pinn.training.redraw import Overfit, overfit
-from pinn.training.verdicts import at_floor, target_reached
+from pinn.training.verdicts import at_floor, settled, target_reached
 from pinn.training.watched import Known
 
 # So often a run looks at its loss on points apart, which costs less than a step; stages of few long
@@ -49,8 +49,8 @@ class Judge:
         self._points = points
         self._apart = apart
         self._target = target
-        # Whether rounding is all that is left of the loss, so that no other solver helps.
-        self.at_floor = False
+        # Whether rounding, or the noise of data, is all that is left: no other solver helps.
+        self.at_end = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,25 +77,34 @@ class Judge:
         return looks.taken(step, self._in_order(fresh), self._in_order(present))
 
     def end(
-        self, looks: Looks, step: int, known: Known, enough: Callable[[], str | None]
+        self,
+        course: Course,
+        step: int,
+        known: Known,
+        stage: Stage,
+        enough: Callable[[], str | None],
     ) -> StageEnd | None:
         """Say why a stage ends after a step, where the run has looked at it.
 
         enough: says why the plan has enough of the stage.
         """
+        looks = course.looks
         if not looks.is_at(step):
             return None
         theta, loss, _ = known
-        weights = self.weights
-        found = (
+        weights, objective = self.weights, self._objective
+        found = [
             (StopReason.TARGET, lambda: target_reached(loss, self._target, looks, weights)),
-            (StopReason.PRECISION, lambda: at_floor(self._objective, theta, looks, weights)),
+            (StopReason.PRECISION, lambda: at_floor(objective, theta, looks, weights)),
             (StopReason.STALLED, enough),
-        )
+        ]
+        if stage.takes_jacobian:
+            verdict = StopReason.SETTLED, lambda: settled(objective, theta, course, weights)
+            found.insert(2, verdict)
         for reason, verdict in found:
             why = verdict()
             if why is not None:
-                self.at_floor = reason is StopReason.PRECISION
+                self.at_end = reason in (StopReason.PRECISION, StopReason.SETTLED)
                 return StageEnd(theta, reason, f"{why}, after step {step}")
         return None
 

@@ -79,6 +79,11 @@ class Looks:
             return math.inf
         return math.log(before.min() / after.min())
 
+    def spread(self, weights: np.ndarray, since: int) -> float:
+        """Return by how much the fresh losses from a step on differ at most; inf for no two."""
+        losses = self.fresh[self.steps >= since] @ weights
+        return float(np.ptp(losses)) if len(losses) > 1 and np.isfinite(losses).all() else math.inf
+
 
 def _ratio(fresh: float, present: float) -> float:
     if not (math.isfinite(fresh) and math.isfinite(present)):

@@ -12,7 +12,7 @@ import numpy as np
 
 from pinn.files import DamagedFile
 from pinn.objective import Objective
-from pinn.objective.weighting import State, View, Weighting, reweigh
+from pinn.objective.weighting import State, View, Weighting, Weights, alike, reweigh
 from pinn.optimizers import Diverged, Stage, StageEnd, Step, StopReason
 from pinn.training.ahead import steps_ahead
 from pinn.training.batches import Batches, PointsInUse
@@ -41,6 +41,8 @@ from pinn.training.watched import Known, Watched
 _FINAL = (
     StopReason.TARGET, StopReason.DIVERGED, StopReason.INTERRUPTED, StopReason.CALLBACK,
 )  # fmt: skip
+# So is one that the judge ends for one of these.
+_AT_END = StopReason.PRECISION, StopReason.SETTLED
 
 
 def train(
@@ -61,7 +63,7 @@ class Training:
     enough of it hands over to the next. Every hundred steps, sooner in a stage of long ones
     (judge.look_every), the run looks at its loss on points `apart`. Training ends where the loss
     has reached `target`, on the present points and on those, and where rounding is all that is left
-    of it ("precision floor").
+    of it ("precision floor"), or of a fit of data the noise that they are told to have ("settled").
     After a loss or gradient that is not finite training goes back to the last good step, with its
     points and weights, and takes shorter steps (Stage.slower); the next points are others than
     those that may have been to blame. After three tries in a stage it ends as "diverged", at that
@@ -174,6 +176,8 @@ class Training:
                 if self._is_over():
                     break
                 self._index += 1
+            if self._reason is not StopReason.DIVERGED:
+                self._tell_of_weights()
             if self._reason in (StopReason.STEPS, StopReason.TIME):
                 self._message += outlook(self._situation)
             elif self._reason is StopReason.MINIMUM and self._larger:
@@ -239,7 +243,7 @@ class Training:
             self._reason in _FINAL
             or self._time_is_up
             or self._left() <= 0
-            or (self._reason is StopReason.PRECISION and self._judge.at_floor)
+            or (self._reason in _AT_END and self._judge.at_end)
         )
 
     # ---- what is chosen on the way
@@ -287,6 +291,7 @@ class Training:
             weights=self._judge.weights,
             seconds=self._seconds,
             left=None if self._seconds is None else self._left(),
+            weighed_at=self._course.weighed_at,
         )
 
     # ---- a stage
@@ -454,7 +459,7 @@ class Training:
             done = self._stage_step >= stage.steps  # the stage will say so itself
             return None if done else self._plan.enough(stage, self._situation)
 
-        return self._judge.end(self._course.looks, self._steps, self._accepted, enough)
+        return self._judge.end(self._course, self._steps, self._accepted, stage, enough)
 
     # ---- numbers that are not finite
 
@@ -531,15 +536,31 @@ class Training:
             self._objective, theta, self._steps, new_points=new_points, hold=stage.hold,
             losses=known,
         )  # fmt: skip
+        before = self._weights
         try:
             self._weighting_state = reweigh(weighting, view, self._weighting_state)
         except ValueError:
             # Weights that are not finite come from residuals that are not: that is what to tell of.
             self._function.value_and_gradient(theta)
             raise
+        if not alike(before, self._weights):
+            self._course = self._course.weighed(self._steps)
         self._objective.parameters.load(theta)
         self._function.forget()
         return True
+
+    @property
+    def _weights(self) -> Weights:
+        return Weights(self._objective.weights, self._objective.row_weights)
+
+    def _tell_of_weights(self) -> None:
+        """Decide on nothing more: tell what became of weights that were chosen on the way."""
+        weighting, losses = self._weighting, self._accepted.losses
+        if weighting is None or not self._steps or math.isnan(self._accepted.loss):
+            return
+        view = View(self._objective, self._accepted.theta, self._steps, losses=losses)
+        for what, why in weighting.outcome(view, self._weighting_state):
+            self._decide(what, why)
 
     def _take_new_points(self) -> None:
         self._take_all()

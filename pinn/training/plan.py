@@ -60,6 +60,7 @@ class Situation(Scale):
     stages   the reports of those that have ended
     history  thinned records of steps, as in a report
     looks    the losses that the run is judged by; weights: of the blocks, (B,)
+    weighed_at  the step after which a weighting moved weights last, 0 where none did
     left     what is left of `seconds`, None for no limit
 
     Where there is no limit a plan must not look at times, so that equal runs have equal bits.
@@ -75,6 +76,7 @@ class Situation(Scale):
     looks: Looks
     weights: np.ndarray
     left: float | None
+    weighed_at: int = 0
 
     def fall(self, steps: float) -> float:
         """Return the logarithm by which the loss on fresh points fell over the last steps.
@@ -82,6 +84,11 @@ class Situation(Scale):
         See Looks.fall; infinite where that is not known yet.
         """
         return self.looks.fall(self.weights, int(self.steps - steps))
+
+    def what_fell(self, steps: float) -> str:
+        """Return the name of what `fall` tells of: no loss in the log where weights were moved."""
+        moved = self.weighed_at > self.steps - steps
+        return "the loss on fresh points" + ", by the weights of now all along," * moved
 
 
 class Plan(ABC):

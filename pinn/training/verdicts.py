@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pinn.objective import Objective
+from pinn.residuals import Measured
+from pinn.training.course import Course
 from pinn.training.looks import Looks
+from pinn.training.noise import lie_within_noise, of_one_standard_error, to_be_had
 from pinn.training.rounding import Rounding, best_decrease
 
 if TYPE_CHECKING:
@@ -24,6 +27,13 @@ _RECENT, _STILL = 0.5, 0.05
 # A loss of so many times the squares of its rounding errors, a thousand times the errors, has no
 # digits that a larger network could mend.
 _NEAR_FLOOR = 1e6
+# A fit has settled where over so many looks no weight was moved and the loss differed by no more
+# than this share of what one standard error does to it ...
+_STEADY, _STEADY_LOOKS = 1e-2, 6
+# ... what is exact makes up no more than that, nor than this share of the loss of the data ...
+_EXACT = 1e-5
+# ... and the best step lowers it by no more than this share: by a thirtieth of a standard error.
+_LEFT = 1e-3
 
 
 def target_reached(
@@ -54,6 +64,38 @@ def at_floor(
     )
 
 
+def settled(
+    objective: Objective, theta: np.ndarray, course: Course, weights: np.ndarray
+) -> str | None:
+    """Say that data with noise are fitted, and that no step moves anything beside their noise.
+
+    For a solver that takes the slopes of all rows: measuring takes as long as a step of it, where
+    the loss is steady.
+    """
+    looks = course.looks
+    since = looks.before(_STEADY_LOOKS)
+    unit = of_one_standard_error(objective)
+    if unit == 0 or since < course.weighed_at:
+        return None
+    if looks.spread(weights, since) > _STEADY * unit:
+        return None
+    losses = looks.fresh[-1] * weights
+    measured = np.array([isinstance(one.residual.source, Measured) for one in objective.blocks])
+    exact = float(losses[~measured].sum())
+    if exact > min(_STEADY * unit, _EXACT * float(losses[measured].sum())):
+        return None
+    if not lie_within_noise(objective, theta):
+        return None
+    left = to_be_had(objective, theta, unit)
+    if not left <= _LEFT * unit:
+        return None
+    share = math.sqrt(max(left, 0.0) / unit)
+    return (
+        "the data lie within their noise, what is exact holds, no weight was moved lately, and the "
+        f"best step would move nothing by more than {max(share, 1e-3):.1g} of its standard error"
+    )
+
+
 def no_way_down(objective: Objective, theta: np.ndarray) -> str | None:
     """Say that rounding hides the way down the gradient; None where it cannot be to blame.
 
@@ -81,7 +123,7 @@ def outlook(now: Situation) -> str:
     if math.isinf(fall):
         return ""
     share = -math.expm1(-fall)
-    over = f"over the last {round(window)} steps the loss on fresh points"
+    over = f"over the last {round(window)} steps {now.what_fell(window)}"
     if share >= _STILL:
         return f"; {over} fell by {100 * share:.3g} %: more of them would lower it further"
     return f"; {over} fell by no more than 5 %: more of them alone would hardly help"

@@ -8,6 +8,7 @@ from autograd.devices import cuda_is_available
 from autograd.strict import strict_cuda
 from pinn.objective.weighting import NTK, Attention, Causal, Combined, GradNorm
 from pinn.training.experiment import Experiment
+from pinn.training.noise import of_one_standard_error, to_be_had
 
 X, Y, T = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1), pinn.Time("t", 0, 1)
 SQUARE = X * Y
@@ -151,6 +152,19 @@ def test_standard_errors_at_points_are_the_same():
     with strict_cuda():
         np.testing.assert_array_equal(errors("cuda"), expected)
     assert (expected > 0).all()
+
+
+def test_what_noise_leaves_to_be_had_is_the_same():
+    def left(device):
+        setup = Experiment(PROBLEMS["inverse"], NETWORK, SAMPLING, device=device, engine="eager")
+        objective = setup.objective()
+        unit = of_one_standard_error(objective)
+        return unit, to_be_had(objective, objective.theta, unit)
+
+    expected = left("cpu")
+    with strict_cuda():
+        found = left("cuda")
+    assert found == pytest.approx(expected, rel=1e-9) and min(expected) > 0
 
 
 def test_a_check_and_numbers_that_are_not_finite_tell_the_same():

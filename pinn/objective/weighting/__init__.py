@@ -14,7 +14,14 @@ from pinn.objective.weighting.relobralo import ReLoBRaLo
 from pinn.objective.weighting.self_adaptive import SelfAdaptive
 from pinn.objective.weighting.softadapt import SoftAdapt
 from pinn.objective.weighting.view import View
-from pinn.objective.weighting.weighting import WEIGHTINGS, State, Weighting, Weights, reweigh
+from pinn.objective.weighting.weighting import (
+    WEIGHTINGS,
+    State,
+    Weighting,
+    Weights,
+    alike,
+    reweigh,
+)
 
 WEIGHTINGS.add("fixed", Fixed)
 WEIGHTINGS.add("equal_losses", EqualLosses)
@@ -32,5 +39,5 @@ WEIGHTINGS.add("combined", Combined)
 __all__ = [
     "LRA", "NTK", "WEIGHTINGS", "AnyWeighting", "Attention", "Causal", "Combined", "Discrepancy",
     "EqualLosses", "Fixed", "GradNorm", "ReLoBRaLo", "SelfAdaptive", "SoftAdapt", "State", "View",
-    "Weighting", "Weights", "reweigh",
+    "Weighting", "Weights", "alike", "reweigh",
 ]

@@ -60,21 +60,31 @@ class Combined(Weighting):
         memory: dict[str, np.ndarray] = {}
         for number, one in enumerate(self.schemes):
             prefix = f"{number}/"
-            own = {k.removeprefix(prefix): a for k, a in state.items() if k.startswith(prefix)}
+            own = _under(prefix, state)
             last = _last(own, one, view.names)
             if one.is_due(view.step, view.new_points, view.hold):
                 if number:
                     so_far = _product(chosen)
                     view.objective.set_weights(weights.blocks, so_far.rows)
                     view = view.again()
-                inner = {k[2:]: a for k, a in own.items() if k.startswith("s/")}
-                last, inner = one.update(view, last, inner)
+                last, inner = one.update(view, last, _under("s/", own))
                 own = {f"s/{name}": array for name, array in inner.items()}
                 own |= {f"b/{name}": np.array(w) for name, w in last.blocks.items()}
                 own |= {f"r/{name}": array for name, array in last.rows.items()}
             chosen.append(last)
             memory |= {prefix + name: array for name, array in own.items()}
         return _product(chosen), memory
+
+    def outcome(self, view: View, state: State) -> list[tuple[str, str]]:
+        """Return what became of the weights of each."""
+        return [
+            told for number, one in enumerate(self.schemes)
+            for told in one.outcome(view, _under(f"{number}/s/", state))
+        ]  # fmt: skip
+
+
+def _under(prefix: str, state: State) -> dict[str, np.ndarray]:
+    return {k.removeprefix(prefix): a for k, a in state.items() if k.startswith(prefix)}
 
 
 def _last(own: State, scheme: Weighting, names: list[str]) -> Weights:

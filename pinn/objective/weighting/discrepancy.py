@@ -54,7 +54,11 @@ class Discrepancy(Weighting):
 
     def check(self, problem: Problem) -> None:
         if not any(map(has_told_noise, problem.residuals)):
-            refuse("expected data with a sigma, the size of their noise, got none")
+            refuse(
+                "discrepancy: expected data whose noise has a stated size, got none; state it with "
+                "the data, data: {..., sigma: 0.01} or pinn.Data(..., sigma=0.01), or choose "
+                "another weighting"
+            )
         with at("blocks"):
             super().check(problem)
 
@@ -64,24 +68,69 @@ class Discrepancy(Weighting):
 
     def update(self, view: View, weights: Weights, state: State) -> tuple[Weights, State]:
         """Return the weights of what is exact, heavier where the data allow it."""
-        heavier, before = (float(state[one]) for one in _STATE) if state else (1.0, math.inf)
-        data = {
-            block.name: block.residual for block in view.objective.blocks
-            if isinstance(block.residual.source, Measured)
-        }  # fmt: skip
-        given = {name: self.blocks.get(name, 1.0) for name in view.names}
+        heavier, before = _remembered(state)
+        data, given = _data(view), self._given(view)
         if state:
-            losses = {name: weight * view.losses[name] for name, weight in given.items()}
-            of_data = sum(losses[name] for name in data)
-            others = heavier * sum(loss for name, loss in losses.items() if name not in data)
-            told = {name: one for name, one in data.items() if has_told_noise(one)}
-            if (
-                _HELD * of_data < others < _LESS * before
-                and all(_fits(one, view.residuals[name]) for name, one in told.items())
-            ):  # fmt: skip
+            of_data, others = self._parts(view, heavier)
+            if _HELD * of_data < others < _LESS * before and not _too_far(view):
                 heavier, before = min(heavier * self.factor, self.most), others
         found = {name: one if name in data else one * heavier for name, one in given.items()}
         return Weights(found), dict(zip(_STATE, map(np.array, (heavier, before)), strict=True))
+
+    def outcome(self, view: View, state: State) -> list[tuple[str, str]]:
+        """Return by how much what is exact has become heavier, and why by no more."""
+        if not state:
+            return []
+        heavier, before = _remembered(state)
+        weigh = "kept their weights"
+        if heavier > 1:
+            weigh = f"came to weigh {heavier:.3g} times as much"
+        return [(f"weights: equations and conditions {weigh}", self._why(view, heavier, before))]
+
+    def _why(self, view: View, heavier: float, before: float) -> str:
+        """Return why what is exact is no heavier."""
+        of_data, others = self._parts(view, heavier)
+        far = _too_far(view)
+        if far:
+            return f"{', '.join(far)} {'lies' if len(far) == 1 else 'lie'} further off than noise"
+        if others <= _HELD * of_data:
+            share = others / of_data if of_data > 0 else 0.0
+            return f"they hold: their part of the loss is {share:.1g} of that of the data"
+        if heavier >= self.most:
+            return "that is the most that they may"
+        if others >= _LESS * before:
+            return "their part of the loss has not come down to half since: they hold no better yet"
+        return f"training ended before they grew heavier{' still' * (heavier > 1)}"
+
+    def _given(self, view: View) -> dict[str, float]:
+        return {name: self.blocks.get(name, 1.0) for name in view.names}
+
+    def _parts(self, view: View, heavier: float) -> tuple[float, float]:
+        """Return the part of the loss that data have, and that of what is exact."""
+        data = _data(view)
+        losses = {name: weight * view.losses[name] for name, weight in self._given(view).items()}
+        others = heavier * sum(loss for name, loss in losses.items() if name not in data)
+        return sum(losses[name] for name in data), others
+
+
+def _remembered(state: State) -> tuple[float, float]:
+    heavier, before = (float(state[one]) for one in _STATE) if state else (1.0, math.inf)
+    return heavier, before
+
+
+def _data(view: View) -> dict[str, Residual]:
+    return {
+        block.name: block.residual for block in view.objective.blocks
+        if isinstance(block.residual.source, Measured)
+    }  # fmt: skip
+
+
+def _too_far(view: View) -> list[str]:
+    """Return the names of data that lie further off than their noise may bring."""
+    return [
+        name for name, one in _data(view).items()
+        if has_told_noise(one) and not within_noise(one, view.residuals[name])
+    ]  # fmt: skip
 
 
 def has_told_noise(residual: Residual) -> bool:
@@ -90,7 +139,7 @@ def has_told_noise(residual: Residual) -> bool:
     return isinstance(source, Measured) and source.told
 
 
-def _fits(residual: Residual, rows: np.ndarray) -> bool:
+def within_noise(residual: Residual, rows: np.ndarray) -> bool:
     """Return whether data lie no further off than their noise may bring; rows: (n,)."""
     mine = judged(residual, rows.astype(np.float64))
     chi_square = float(np.mean(mine.rows**2)) / (mine.variance * residual.source.noise**2)

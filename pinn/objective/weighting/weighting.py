@@ -67,6 +67,13 @@ class Weighting(ABC):
         place.
         """
 
+    def outcome(self, view: View, state: State) -> list[tuple[str, str]]:
+        """Return what became of the weights where a run has ended, and why, as decisions are told.
+
+        view: the objective as it is then. state: what the last update returned.
+        """
+        return []
+
     def is_due(self, step: int, new_points: bool = False, hold: int = 1) -> bool:
         """Return whether to reweigh before a step, counted from 0 over the whole run.
 
@@ -91,3 +98,10 @@ def reweigh(weighting: Weighting, view: View, state: State) -> State:
     weights, state = weighting.update(view, now, state)
     objective.set_weights(weights.blocks, weights.rows)
     return state
+
+
+def alike(one: Weights, other: Weights) -> bool:
+    """Return whether weights are the same, of all blocks and rows."""
+    return one.blocks == other.blocks and one.rows.keys() == other.rows.keys() and all(
+        np.array_equal(one.rows[name], other.rows[name]) for name in one.rows
+    )  # fmt: skip

@@ -73,6 +73,29 @@ def test_estimates_that_are_not_to_be_trusted_are_marked_in_every_table(several,
     assert "warning: the problem does not seem to be solved" in out
 
 
+def with_summary(directory, **facts):
+    """Write facts into the summary of a run."""
+    path = Path(directory, "summary.json")
+    path.write_text(json.dumps({**json.loads(path.read_text()), **facts}))
+
+
+@pytest.mark.parametrize(("unsolved", "k"), [(False, "0.301 ± 0.0042"),
+                                             (True, "0.301 ± 0.0042, not to be trusted")])
+def test_coefficients_have_their_standard_errors(several, capsys, unsolved, k):
+    for name in ("runs/a", "runs/b"):
+        with_summary(
+            name, parameters={"k": 0.301, "c": 2.0, "d": 1.0, "e": 5.0}, unsolved=unsolved,
+            recovery={"standard_errors": {"k": 0.0042, "c": None}, "untrained": ["d"]},
+        )  # fmt: skip
+    assert main(["runs", "show", "runs/a"]) == 0
+    lines = [cells(line) for line in capsys.readouterr().out.splitlines()]
+    doubt = ", not to be trusted" * unsolved
+    assert ["k", k] in lines and ["c", f"2 ± inf{doubt}"] in lines
+    assert ["d", "1 (not trained)"] in lines and ["e", "5"] in lines
+    assert main(["runs", "compare", "runs/a", "runs/b"]) == 0
+    assert ["k", k, k] in [cells(line) for line in capsys.readouterr().out.splitlines()]
+
+
 def test_an_estimate_as_large_as_the_solution_is_marked_without_a_doubt(several, capsys):
     with_estimate("runs/a", relative_l2={"u": 1.3}, doubts=[])
     capsys.readouterr()

@@ -88,8 +88,10 @@ def test_values_may_use_constants():
     ("condition", "message"),
     [
         (pinn.Initial("v", 0), "conditions.0.unknown: expected one of the unknowns u, got 'v'"),
-        (pinn.Initial("u_t", 0), r"'u_t'; of a derivative: Initial\('u', ..., order=1\) at the "),
-        (pinn.Dirichlet("u_xt", 0), r"""'u_xt'; of a derivative: Operator\("u_xt = ...", on="""),
+        (pinn.Initial("u_t", 0), r"'u_t'; of a derivative: at the start of time it is initial: "
+         r"\{unknown: u, value: ..., order: 1\}, Initial\('u', ..., order=1\) in Python"),
+        (pinn.Dirichlet("u_xt", 0), r"'u_xt'; of a derivative: operator: \{expression: u_xt - "
+         r"""\(...\), on: ...\}, Operator\("u_xt = ...", on="""),
         (pinn.Initial("u", "sin(y)"), r"conditions.0.value: unknown name 'y'[^$]*\^"),
         (pinn.Initial("u", "u + 1"), "conditions.0.value: unknown name 'u'"),
         (pinn.Initial("u", "sin("), "conditions.0.value: "),

@@ -71,6 +71,30 @@ def test_a_name_alone_opens_into_its_settings():
     assert changed["training"][1] == {"lbfgs": {"steps": "3"}}
 
 
+@pytest.mark.parametrize(("text", "expected"), [
+    ("weighting.value_w_x_0.5=2", {"value_w_x_0": "1", "value_w_x_0.5": "2"}),
+    ("weighting.value_w_x_0=2", {"value_w_x_0": "2"}),
+    ("weighting.value_w_x_-0.5_t_0.25=2", {"value_w_x_0": "1", "value_w_x_-0.5_t_0.25": "2"}),
+])  # fmt: skip
+def test_a_dot_within_a_number_belongs_to_a_name(text, expected):
+    root = parse_yaml("weighting: {value_w_x_0: 1}", "case.yaml")
+    Override.parse(text, f"--set {text}").apply(root)
+    assert plain(root) == {"weighting": expected}
+
+
+@pytest.mark.parametrize("file", ["{}", "weights:", "weights: {every: 5}"])
+def test_it_does_where_the_section_is_not_there(file):
+    root = parse_yaml(file, "case.yaml")
+    Override.parse("weights.blocks.value_w_x_0.5=2", "--set").apply(root)
+    assert plain(root)["weights"]["blocks"] == {"value_w_x_0.5": "2"}
+
+
+def test_a_number_after_a_name_that_ends_in_a_digit_is_an_item_where_there_are_some():
+    root = parse_yaml("domain: {x1: [0, 1]}", "case.yaml")
+    Override.parse("domain.x1.1=2", "--set domain.x1.1=2").apply(root)
+    assert plain(root) == {"domain": {"x1": ["0", "2"]}}
+
+
 def test_later_overrides_win():
     assert overridden("seed=1", "seed=2")["seed"] == "2"
 

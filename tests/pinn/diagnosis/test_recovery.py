@@ -238,6 +238,29 @@ def test_of_data_that_lie_further_off_a_few_that_are_most_of_it_are_named(share,
     assert ("robust=" in str(warning)) == (f"sigma at x = {XS[7]:.4g};" in str(warning)) == share
 
 
+@pytest.mark.parametrize(("missing", "noise", "first"), [
+    (0.3, 0.0, "the equations may lack something that was measured"),
+    (0.3, 0.02, "the equations may lack something that was measured"),
+    (0.0, 0.2, "the solution does not fit them, or sigma is too small"),
+])  # fmt: skip
+def test_of_rows_that_are_off_alike_it_is_said_first_that_the_equations_lack_something(
+    missing, noise, first
+):
+    table = {"x": XS, "u": measured(noise) + missing * np.sin(9 * XS)}
+    objective = objective_of(pinn.Data("u", table, sigma=0.02))
+    fit(objective)
+    (warning,) = recovery(objective)[1]
+    assert f"degrees of freedom): {first}" in str(warning)
+    off = objective.residuals(objective.theta)["data_u"]
+    # on an even line the nearest row is one of the two beside it
+    alike = np.mean(off[1:] * off[:-1]) / np.mean(off**2)
+    if missing:
+        told = float(str(warning).split("(correlation ")[1][:4])
+        assert told == pytest.approx(alike, abs=0.15) and alike > 0.5
+    else:
+        assert alike < 0.5
+
+
 def test_noise_that_was_not_told_is_estimated():
     objective = objective_of(data(0.05, told=False))
     fit(objective)

@@ -99,6 +99,47 @@ def test_the_least_squares_are_those_of_the_rows_that_are_not_held_back():
         )  # fmt: skip
 
 
+def test_some_columns_alone_are_solved_for_and_the_others_stay():
+    found, fitted, rows = linearised()
+    among = np.arange(1, fitted.shape[1], 2)
+    solver = found.solver(1e-3, among)
+    direction = found.moved(solver(found.rows))
+    stacked = np.concatenate([fitted[:, among], np.sqrt(1e-3) * np.eye(len(among))])
+    right = np.concatenate([-rows, np.zeros(len(among))])
+    expected, *_ = np.linalg.lstsq(stacked, right, rcond=None)
+    np.testing.assert_allclose(direction[among], expected, rtol=1e-8)
+    assert not direction[::2].any()
+
+
+def test_what_chance_moves_is_what_rows_drawn_again_and_again_do():
+    found, fitted, rows = linearised()
+    rng, solver = np.random.default_rng(3), found.solver(1e-3, np.arange(fitted.shape[1]))
+    slopes = rng.standard_normal((4, fitted.shape[1]))
+    noise, whole = rng.standard_normal((2000, len(rows))), np.zeros(len(found.rows))
+    # by the normal equations: the values at the least squares of each draw
+    values = slopes @ np.linalg.solve(fitted.T @ fitted + 1e-3 * np.eye(len(slopes.T)), fitted.T)
+    expected = np.sqrt((values @ noise.T).var(axis=1).sum())
+    told = []
+    for one in noise[:200]:
+        whole[~found.held] = one
+        whole[~found.held] += fitted @ found.moved(solver(whole))
+        told.append(solver.scatter(slopes, whole) ** 2)
+    assert np.sqrt(np.mean(told)) == pytest.approx(expected, rel=0.1)
+
+
+def linearised():
+    """A problem, and the slopes and rows that it fits: of numbers, scaled as it scales them."""
+    experiment, _, extension = extension_of()
+    objective = Objective(
+        experiment.problem, extension.parameters, experiment.draw_points(), dtype=T.float64
+    )
+    _, jacobian = objective.jacobian(extension.theta)
+    found = Linearised(objective, np.arange(objective.size))
+    scaled = found.scale[:, None] * jacobian
+    scaled /= np.linalg.norm(scaled, axis=0)
+    return found, scaled[~found.held], found.rows[~found.held]
+
+
 def waves_of(module, count=40):
     return Waves(module, X * LINE, 2, count, stream(0, "waves"), T.float64, "cpu")
 

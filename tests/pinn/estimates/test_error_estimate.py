@@ -323,6 +323,24 @@ def test_what_is_left_of_the_residual_may_be_of_another_kind():
     assert doubted.relative_l2 == estimate.relative_l2
 
 
+@pytest.mark.parametrize("force, found", [(200, True), (3000, False)])
+def test_an_error_that_rows_hardly_see_is_believed_where_nothing_makes_it_another(force, found):
+    """Such a force, ten times as large as what the error changes, or a hundred times.
+
+    Then no other rows ask for the correction, which has fitted the force of its own. That moves u
+    by 0.3 of the error, or by ten times as much.
+    """
+    source = f"4*pi**2*sin(2*pi*x) + {force}*sin(2000*x)"
+    problem = dataclasses.replace(poisson(), equations={"e": f"u_xx + {source}"})
+    experiment, objective, theta = untrained(problem)
+    estimate = error_estimate(experiment, objective, theta)
+    ((_, distance),) = true_errors(problem, estimate, experiment, theta).values()
+    assert estimate.unexplained > 1 and (distance < 0.5) == found
+    assert bool(estimate.doubts) != found
+    doubted = error_estimate(experiment, objective, theta, {"e": 0.035})
+    assert "what is left may move the solution" in doubted.doubts[0] or not found
+
+
 @pytest.mark.parametrize("cubic, linear", [(0.01, True), (12.0, False)])
 def test_an_error_that_is_too_large_for_its_linear_equation_has_to_explain_the_residual(
     cubic, linear

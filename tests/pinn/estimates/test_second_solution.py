@@ -10,7 +10,7 @@ import pytest
 import pinn
 from pinn.estimates import error_estimate
 from pinn.estimates import second_solution as module
-from pinn.training.trial import fitted
+from pinn.training.trial import Budget, fitted
 
 DECAY = pinn.Problem(
     pinn.Time("t", 0, 4), ["u"], {"e": "u_t + u"}, [pinn.Initial("u", 1, hard=True)],
@@ -112,3 +112,53 @@ def test_a_window_that_takes_all_of_the_time_is_the_last_one(monkeypatch):
     found = error_estimate(run, run.objective(), solution.theta, None, 1e-6)
     assert len(begun) == 1
     assert not found.relative_l2 and "it takes about" in found.doubts[0]
+
+
+class Worked:
+    """A clock that fits alone move on: those that record by some seconds, the others by one."""
+
+    # later than any other clock, so that no fit is cut short
+    BEGAN = 2.0**40
+
+    def __init__(self, recording: float):
+        self.seconds, self.begun, self.recording = 0.0, 0, recording
+
+    def __call__(self) -> float:
+        return self.BEGAN + self.seconds
+
+    def fitted(self, *given):
+        # of each window two: one that finds it, one that goes as low as it gets
+        self.seconds += self.recording if self.begun < 4 else 1.0
+        self.begun += 1
+        return fitted(*given)
+
+
+def second_of_twelve_windows(monkeypatch, recording, limit):
+    """Of two windows that record and ten that do not."""
+    model = pinn.Windows(12, pinn.RandomFeatures(6, (0.3, 2.0)))
+    solution = pinn.solve(DECAY, model, pinn.Sampling(24), error_bars=False, threads=1)
+    clock = Worked(recording)
+    monkeypatch.setattr(module, "fitted", clock.fitted)
+    run, budget = solution.experiment, Budget(limit, clock, Worked.BEGAN)
+    found = module.second_solution(run, run.objective(), solution.theta, budget)
+    return solution, found, clock.seconds
+
+
+def test_what_the_first_windows_record_is_not_foreseen_of_the_others(monkeypatch):
+    _, found, seconds = second_of_twelve_windows(monkeypatch, 10.0, 61.0)
+    assert seconds == 4 * 10 + 20 and found.trusted
+    assert module._NOT_LOWEST not in found.remarks
+
+
+def test_where_time_is_short_the_last_steps_of_windows_are_left_out(monkeypatch):
+    solution, found, seconds = second_of_twelve_windows(monkeypatch, 1.0, 20.0)
+    assert seconds == 4 * 2 + 8 and found.trusted
+    assert module._NOT_LOWEST in found.remarks
+    true = solution.report.rel_l2["u"]
+    assert 0.5 * true < found.relative_l2["u"] < 2 * true
+
+
+def test_where_that_does_not_do_either_a_doubt_says_how_long_all_windows_take(monkeypatch):
+    _, found, seconds = second_of_twelve_windows(monkeypatch, 1.0, 10.0)
+    assert seconds == 4 * 2 and not found.relative_l2
+    assert found.doubts[0].startswith("it takes about 16 s or more")

@@ -1,15 +1,21 @@
 """Pictures of an unknown: where it belongs, and where it was measured."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from scipy.optimize import curve_fit
 
 import pinn
+from pinn.diagnosis import with_noise
 from pinn.figures import plot_field
+from pinn.figures.slices import plot_slices
 from pinn.solution.pictured import vector_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::pinn.ProblemWarning")
 
 X, Y = pinn.Interval("x", -1, 1), pinn.Interval("y", 0, 1)
+X01 = pinn.Interval("x", 0, 1)
 PLACES = {"x": np.array([-0.5, -0.25]), "y": np.array([0.25, 0.75]), "a": np.array([1.0, 2.0])}
 
 
@@ -138,3 +144,126 @@ def test_what_no_window_of_time_is_trained_for_is_not_drawn():
         data = pinn.solve(problem, model, pinn.Sampling(80), error_bars=False).field_data("u")
     t = data.coordinates["t"]
     assert np.isnan(data.values[t > 1.5]).all() and np.isfinite(data.values[t <= 1.5]).all()
+
+
+# ---- what noise leaves open, and data near a line
+
+SIGMA = 0.02
+AT = np.sort(np.random.default_rng(1).uniform(0, 1, 60))
+READ = np.exp(-2 * AT) + SIGMA * np.random.default_rng(2).standard_normal(60)
+
+
+@pytest.fixture(scope="module")
+def decay():
+    problem = pinn.Problem(
+        X01, ["u"], {"decay": "u_x + k*u"},
+        [pinn.Data("u", {"x": AT, "u": READ}, sigma=SIGMA)], parameters={"k": 1.0},
+    )  # fmt: skip
+    points = pinn.Sampling(interior=200, adaptive=None)
+    solution = pinn.solve(problem, pinn.MLP(8, 1), points, [pinn.LevenbergMarquardt(80)])
+    objective = solution.experiment.objective()
+    objective.parameters.load(solution.theta)
+    objective.set_weights(solution.last.weights)
+    # what the end of a longer run estimates
+    equations = pinn.ErrorEstimate(relative_l2={"u": 1e-6}, maximum={"u": 1e-6})
+    solution.report = dataclasses.replace(
+        solution.report, error_estimate=with_noise(equations, objective)
+    )  # fmt: skip
+    return solution
+
+
+def test_a_line_has_the_band_that_least_squares_has(decay):
+    data = decay.field_data("u")
+    (xs,) = data.coordinates.values()
+    model = lambda x, a, k: a * np.exp(-k * x)  # noqa: E731
+    (a, k), covariance = curve_fit(model, AT, READ, [1, 1])
+    slopes = np.stack([np.exp(-k * xs), -a * xs * np.exp(-k * xs)])
+    scale = SIGMA**2 / np.mean((model(AT, a, k) - READ) ** 2) * 58 / 60
+    expected = 2 * np.sqrt(scale * np.einsum("ix,ij,jx->x", slopes, covariance, slopes))
+    np.testing.assert_allclose(data.band, expected, rtol=0.05)
+    axes = plot_field(data).axes[0]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "network", "2 standard errors", "data"
+    ]
+    (filled,) = (c for c in axes.collections if c.get_label() == "2 standard errors")
+    edges = filled.get_paths()[0].vertices
+    top = edges[:, 1][np.isclose(edges[:, 0], xs[500])].max()
+    assert top == pytest.approx(data.values[500] + data.band[500])
+
+
+def test_a_saved_solution_has_it_too(decay, tmp_path):
+    decay.save(tmp_path / "solution.npz")
+    loaded = pinn.load(tmp_path / "solution.npz")
+    np.testing.assert_array_equal(loaded.field_data("u").band, decay.field_data("u").band)
+
+
+def test_no_estimate_is_made_for_a_picture(decay, monkeypatch):
+    def refuse(*given, **named):
+        raise AssertionError("an estimate was made")
+
+    monkeypatch.setattr("pinn.solution.solution.error_estimate", refuse)
+    monkeypatch.setattr("pinn.diagnosis.bands._bands", refuse)
+    report = dataclasses.replace(decay.report, error_estimate=pinn.ErrorEstimate())
+    monkeypatch.setattr(decay, "report", report)
+    assert decay.field_data("u").band is None
+
+
+def test_what_is_not_solved_has_no_band(decay, monkeypatch):
+    report = dataclasses.replace(decay.report, unsolved=True)
+    monkeypatch.setattr(decay, "report", report)
+    assert decay.field_data("u").band is None and decay.field_data("u_x").band is None
+
+
+@pytest.fixture(scope="module")
+def cooling():
+    """A field in space and time that was measured at random places, and twice at the end."""
+    rng = np.random.default_rng(3)
+    x, t = rng.uniform(0, 1, (2, 40))
+    x, t = np.append(x, [0.2, 0.6]), np.append(t * 2, [2.0, 2.0])
+    problem = pinn.Problem(
+        X01 * pinn.Time("t", 0, 2), ["u"], {"e": "u_t - u_xx"},
+        [pinn.Data("u", {"x": x, "t": t, "u": x + t})],
+    )  # fmt: skip
+    return pinn.solve(problem, pinn.MLP(4, 1), training=[pinn.Adam(2)], error_bars=False), x, t
+
+
+@pytest.mark.parametrize("held", [0.6, 1.0])
+def test_data_near_a_line_are_drawn_and_it_says_how_near(cooling, held):
+    solution, x, t = cooling
+    near = np.abs(t - held) <= 0.1  # a twentieth of the range
+    data = solution.field_data("u", t=held)
+    np.testing.assert_allclose(data.measured, np.stack([x, x + t], axis=1)[near])
+    assert 0 < near.sum() < len(t) and data.data_label() == "data within 0.1 in $t$"
+    # the slice of the map is the same
+    cut = plot_slices(solution.field_data("u"), [held])
+    (rings,) = (c for c in cut.axes[0].collections if c.get_label().startswith("data"))
+    np.testing.assert_allclose(rings.get_offsets(), data.measured)
+    assert [one.get_text() for one in cut.legends[0].get_texts()] == [
+        "network", "data within 0.1 in $t$"
+    ]
+
+
+def test_where_some_lie_on_the_line_these_alone_are_drawn(cooling):
+    solution, _, _ = cooling
+    data = solution.field_data("u", t=2.0)
+    np.testing.assert_allclose(data.measured, [[0.2, 2.2], [0.6, 2.6]])
+    assert data.data_label() == "data"
+    over = solution.plot("u", t=[0.0, 1.0])
+    texts = [one.get_text() for one in over.axes[0].get_legend().get_texts()]
+    assert texts[-1] == "data within 0.1 in $t$" and len(texts) == 3
+
+
+def test_slices_have_the_data_near_them_where_all_of_them_would_hide_a_map():
+    rng = np.random.default_rng(4)
+    x, t = rng.uniform(0, 1, (2, 2000))
+    problem = pinn.Problem(
+        X01 * pinn.Time("t", 0, 1), ["u"], {"e": "u_t - u_xx"},
+        [pinn.Data("u", {"x": x, "t": t, "u": x + t})],
+    )  # fmt: skip
+    solution = pinn.solve(problem, pinn.MLP(4, 1), training=[pinn.Adam(2)], error_bars=False)
+    data = solution.field_data("u")
+    assert data.measured is None and len(data.readings) == 2000
+    top = plot_slices(data, [0.5]).axes[0]
+    (rings,) = (c for c in top.collections if c.get_label().startswith("data"))
+    near = np.abs(t - 0.5) <= 0.05
+    np.testing.assert_allclose(rings.get_offsets(), np.stack([x, x + t], axis=1)[near])

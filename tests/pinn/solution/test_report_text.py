@@ -165,6 +165,9 @@ def test_warnings_are_told_again_at_the_end():
     (DataFit(60, 0.5, 58.0, 2.7, 1.0), "60 rows, 0.22 sigma from the solution, where 1 is "
      "expected: sigma seems too large, and standard errors with it"),
     (DataFit(8, 0.5, 6.0, 0.3, 1.0), "8 rows, 0.22 sigma from the solution"),
+    (DataFit(60, 0.1, 58.0, 522.0, 0.0), "60 rows, 3.00 sigma from the solution, where 1 is "
+     "expected: standard errors are those of the sigma that was told, and would be 3 times as "
+     "large by this scatter"),
     (DataFit(60, 0.0543, 58.0, 58.0), "60 rows, noise of about 0.054 by what is left of them"),
 ])  # fmt: skip
 def test_data_are_told_of_by_their_noise(fit, said):

@@ -110,9 +110,12 @@ def test_stages_and_their_ends_are_sentences(train):
     train(InMemory(figures=False))
     decision, *stages = LOGS[0].sentences
     assert decision[0] == 0 and decision[1].startswith("weights: equations and conditions grow")
-    assert stages[:5] == [
+    assert stages[:6] == [
         (0, "adam begins"), (6, "adam: all 6 steps done"), (6, "levenberg_marquardt begins"),
-        (9, "levenberg_marquardt: all 3 steps done"), (9, "stopped: all 3 steps done"),
+        (9, "levenberg_marquardt: all 3 steps done"),
+        (9, "weights: equations and conditions kept their weights: training ended before they grew "
+            "heavier"),
+        (9, "stopped: all 3 steps done"),
     ]
 
 

@@ -90,6 +90,7 @@ def same(a, b):
     """Whether two steps are the same to the last bit."""
     assert (a.step, a.stage_step, a.draw) == (b.step, b.stage_step, b.draw)
     assert a.course.choices == b.course.choices
+    assert a.course.weighed_at == b.course.weighed_at
     assert (a.loss, a.losses, a.weights) == (b.loss, b.losses, b.weights)
     assert a.theta.tobytes() == b.theta.tobytes()
     arrays = ("solver_state", "row_weights", "weighting_state")

@@ -9,10 +9,12 @@ import pinn
 from pinn.config import load
 from pinn.solution.storage import experiment_json, read_experiment
 from pinn.training import Resume
+from pinn.training.auto import Auto
 from pinn.training.experiment import Experiment
 from pinn.training.fresh import FreshLoss, judging_points
 from pinn.training.looks import Looks
 from pinn.training.loop import train
+from pinn.training.plan import Situation
 from pinn.training.rounding import Rounding, best_decrease, rounding_of_blocks
 from pinn.training.verdicts import outlook
 
@@ -192,10 +194,40 @@ def test_one_that_hardly_fell_says_so():
         def fall(self, window):
             return 0.01
 
+        def what_fell(self, window):
+            return "the loss on fresh points"
+
     assert outlook(Now()) == (
         "; over the last 500 steps the loss on fresh points fell by no more than 5 %: more of them "
         "alone would hardly help"
     )
+
+
+def situation(found, weights, weighed_at):
+    """What a plan has to go by after the last of some looks."""
+    return Situation(
+        size=3, rows=9, precision="float64", seconds=None, number=1, steps=found.last,
+        stage_step=found.last, loss=1.0, fresh_loss=1.0, stages=(), history=(), looks=found,
+        weights=np.array(weights), left=None, weighed_at=weighed_at,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("weighed_at", [0, 1000, 1001, 1999])
+def test_a_fall_under_other_weights_than_those_of_the_log_is_told_as_such(weighed_at):
+    # 1 + 100 * 0.01 falls to 1 + 100 * 0.001, whatever the weights were on the way.
+    found = looks(*(
+        (step, [1.0, 0.01 if step <= 1000 else 0.001], [1.0, 1.0]) for step in range(100, 2001, 100)
+    ))  # fmt: skip
+    now = situation(found, [1.0, 100.0], weighed_at)
+    moved = ", by the weights of now all along," if weighed_at > 1000 else ""
+    assert outlook(now) == (
+        f"; over the last 1000 steps the loss on fresh points{moved} fell by 45 %: more of them "
+        "would lower it further"
+    )
+    flat = looks(*((step, [1.0, 0.01], [1.0, 1.0]) for step in range(100, 4001, 100)))
+    stalled = Auto().enough(pinn.SSBroyden(10**6), situation(flat, [1.0, 100.0], weighed_at + 2000))
+    moved = ", by the weights of now all along," if weighed_at else ""
+    assert stalled == f"over the last 2000 steps the loss on fresh points{moved} did not fall"
 
 
 # ---- looks

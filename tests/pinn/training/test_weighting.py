@@ -237,3 +237,28 @@ def test_a_solution_that_is_saved_holds_the_state_of_its_weighting(tmp_path):
     assert "weighting/heat/attention" in arrays and "row_weights/heat" in arrays
     again = pinn.load(tmp_path / "solution.npz")
     assert again.experiment.weighting == setup.weighting
+
+
+@pytest.mark.parametrize("name", ["grad_norm", "attention", "causal", "combined"])
+def test_the_step_after_which_weights_were_moved_last_is_known(name):
+    records = []
+    run, _ = training(experiment(SCHEMES[name]), [SOLVERS["adam"]], [records.append])
+    run.run()
+
+    def weights(record):
+        rows = {block: own.tolist() for block, own in record.row_weights.items()}
+        return dict(record.weights), rows
+
+    expected = 0
+    for before, after in zip(records, records[1:], strict=False):
+        if weights(after) != weights(before):
+            expected = before.step
+        assert after.course.weighed_at == expected
+    assert expected > 0
+
+
+def test_weights_that_stay_were_moved_after_no_step():
+    records = []
+    run, _ = training(experiment(Fixed({"heat": 2.0})), [SOLVERS["adam"]], [records.append])
+    run.run()
+    assert {record.course.weighed_at for record in records} == {0}

@@ -131,5 +131,44 @@ def test_a_config_has_it_and_a_problem_without_noise_refuses_it(tmp_path):
     path.write_text(text)
     assert load(path).experiment.weighting == Discrepancy(every=5, most=100)
     path.write_text(text.replace(", sigma: 0.1", ""))
-    with pytest.raises(ValueError, match="weighting: expected data with a sigma, the size of"):
+    with pytest.raises(ValueError) as told:
         load(path)
+    assert (
+        "weighting: discrepancy: expected data whose noise has a stated size, got none; state it "
+        "with the data, data: {..., sigma: 0.01} or pinn.Data(..., sigma=0.01)"
+    ) in str(told.value)
+
+
+# ---- what became of the weights
+
+
+def told_of_weights(solution):
+    """What was told first and last of weights, and after how many steps."""
+    first, *_, last = (one for one in solution.report.decisions if one.what.startswith("weights"))
+    return first, last
+
+
+def test_the_report_says_by_how_much_they_rose_and_why_by_no_more(solved):
+    solution, steps = solved
+    first, last = told_of_weights(solution)
+    assert "grow heavier while the data lie within their noise" in first.what and first.step == 0
+    heavier = steps[-1].weights["spring"]
+    assert last.what == (
+        f"weights: equations and conditions came to weigh {heavier:.3g} times as much"
+    )
+    assert last.step == solution.report.steps
+    part = heavier * steps[-1].losses["spring"] / steps[-1].losses["data_u"]
+    assert last.why == f"they hold: their part of the loss is {part:.1g} of that of the data"
+
+
+@pytest.mark.parametrize(("problem", "steps", "why"), [
+    (spring(0.03), 15, "data_u lies further off than noise"),
+    (spring(2.0), 5, "training ended before they grew heavier"),
+], ids=["sigma too small", "few steps"])  # fmt: skip
+def test_the_report_says_that_they_did_not_rise(problem, steps, why):
+    solution = pinn.solve(
+        problem, pinn.MLP(width=6, depth=1), pinn.Sampling(interior=40, adaptive=None),
+        [pinn.LevenbergMarquardt(steps)], error_bars=False,
+    )  # fmt: skip
+    _, last = told_of_weights(solution)
+    assert (last.what, last.why) == ("weights: equations and conditions kept their weights", why)
