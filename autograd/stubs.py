@@ -51,11 +51,17 @@ def texts() -> dict[Path, str]:
     return found
 
 
+_OF_ANY_CLASS = (
+    "__module__", "__dict__", "__weakref__", "__doc__", "__annotations__", "__firstlineno__",
+    "__static_attributes__", "__annotate_func__", "__annotations_cache__",
+)  # fmt: skip
+
+
 def added_names() -> list[str]:
     """Return the attributes of Tensor that its class statement does not define, sorted."""
     tree = ast.parse((FOLDER / "tensor.py").read_text(encoding="utf-8"))
     body = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Tensor").body
-    defined = {"__module__", "__dict__", "__weakref__", "__doc__", "__annotations__"}
+    defined = set(_OF_ANY_CLASS)
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             defined.add(node.name)

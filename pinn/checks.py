@@ -1,7 +1,8 @@
-"""Arguments of functions, and what messages share: the name that was meant instead of another."""
+"""Arguments of functions, equal records, and what messages share: the name that was meant."""
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import functools
 import inspect
@@ -145,3 +146,27 @@ def printable(text: str, kept: str = "") -> str:
 def is_name(name: object) -> bool:
     """Return whether something is a text that can be a name: a letter, then letters, digits, _."""
     return isinstance(name, str) and NAME.fullmatch(name) is not None
+
+
+def equal_with_nan(kind: type[R]) -> type[R]:
+    """Make records of a dataclass equal where what they compare is, nan beside nan too.
+
+    Python compared fields by identity first until 3.12, by value alone since.
+    """
+    names = [one.name for one in dataclasses.fields(kind) if one.compare]
+
+    def equal(self: R, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(_are_equal(getattr(self, one), getattr(other, one)) for one in names)
+
+    kind.__eq__ = equal
+    return kind
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_are_equal(one[k], other[k]) for k in one)
+    if isinstance(one, list | tuple) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_are_equal, one, other))
+    return bool(one == other) or bool(one != one and other != other)

@@ -8,10 +8,11 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from typing import NoReturn
 
 from pinn.cli import check, doctor, evaluate, export, listing, new, plot, report, runs, sweep, train
-from pinn.cli.output import flush_all, hush, open_missing_streams, say, shown, tell
+from pinn.cli.output import QuietStream, flush_all, hush, open_missing_streams, say, shown, tell
 from pinn.cli.verdict import INTERRUPTED, verdict
 
 # The commands import what they need when they run: `--help` should not wait for numpy.
@@ -48,11 +49,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     --help and for wrong usage.
     """
     try:
-        parser = _parser()
-        arguments, unknown = parser.parse_known_args(argv)
-        if unknown:
-            hint = getattr(arguments, "beyond", "")
-            parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        with redirect_stdout(QuietStream(sys.stdout)):  # argparse asks it for colours
+            parser = _parser()
+            arguments, unknown = parser.parse_known_args(argv)
+            if unknown:
+                hint = getattr(arguments, "beyond", "")
+                parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return arguments.command(arguments)
     except KeyboardInterrupt:
         tell("interrupted")

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pinn.checks import equal_with_nan
 from pinn.estimates.error_field import ErrorField
 from pinn.estimates.noise_band import NoiseBand
 
@@ -71,6 +72,7 @@ def made_of_a_part(share: float, seconds: float) -> str:
     )
 
 
+@equal_with_nan
 @dataclass(frozen=True)
 class ErrorEstimate:
     """How far a solution seems to be from the true one; printed, a table.

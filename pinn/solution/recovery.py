@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pinn.checks import equal_with_nan
+
 # Nearer to a solution than this share of their sigma data are not, where there are so many of them.
 _CAUTIOUS, _ENOUGH = 0.5, 10.0
 UNLIKELY = 1e-3
 """Data that lie as far off, or further, with less than this probability do not fit."""
 
 
+@equal_with_nan
 @dataclass(frozen=True)
 class DataFit:
     """How far a solution is from a block of data, in units of their noise.
@@ -62,6 +65,7 @@ class DataFit:
         return found
 
 
+@equal_with_nan
 @dataclass(frozen=True)
 class Recovery:
     """Standard errors of the coefficients, their correlations, and the fit of each block of data.

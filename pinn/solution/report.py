@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pinn.checks import equal_with_nan
 from pinn.estimates import ErrorEstimate
 from pinn.solution.accuracy import Errors
 from pinn.solution.recovery import Recovery
@@ -16,6 +17,7 @@ from pinn.training.course import Decision
 from pinn.training.records import Setback, StageReport, TrainingResult
 
 
+@equal_with_nan
 @dataclass(frozen=True)
 class Report:
     """What training reports.

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pinn.checks import equal_with_nan
 from pinn.optimizers import StopReason
 from pinn.sampling import Points
 from pinn.training.course import Course, Decision
@@ -135,6 +136,7 @@ class StepRecord:
         return line
 
 
+@equal_with_nan
 @dataclass(frozen=True)
 class StageReport:
     """A stage that ended: its steps, wall seconds, the loss it left, why, and a sentence.

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from autograd.strict.kernels import compiler
 from experiments.bench.engines import bursts, ours
 from experiments.bench.network import Network
 from experiments.bench.worker import Worker, _kind
@@ -58,6 +59,7 @@ def test_bursts_take_the_steps_of_the_host(gpu):
     assert step.step() == pytest.approx(other.step(), rel=1e-9) and last > 0
 
 
+@pytest.mark.skipif(compiler() is None, reason="no C++ compiler")
 def test_a_burst_is_a_launch_a_step_and_a_copy_each_way(monkeypatch):
     monkeypatch.setattr(counts, "NETWORKS", {"small": SMALL})
     (found,) = counts.of_networks().values()
