@@ -57,20 +57,20 @@ from pinn.solution.resuming import Resumed, check_alike, resumed
 from pinn.solution.solution import Solution
 from pinn.training.callbacks import Relayed, check_callbacks, notify
 from pinn.training.choosing import Chosen, is_timed, with_model
-from pinn.training.collocation import redrawing
 from pinn.training.continuation import Continued
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, fresh_points, judging_points
+from pinn.training.judging.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
-from pinn.training.marching import March, can_be_windowed
 from pinn.training.plan import Plan
+from pinn.training.points.collocation import redrawing
 from pinn.training.records import StepRecord, TrainingResult
 from pinn.training.resources import training_resources
-from pinn.training.road import SOLVED_UP_TO
 from pinn.training.start import load_start
 from pinn.training.unused import unused_constants
+from pinn.training.windows.marching import March, can_be_windowed
+from pinn.training.windows.road import SOLVED_UP_TO
 
 # Operations of a run, below which its error is estimated only when asked for: training took about
 # as long as the estimate does. A step takes one for each number of each row, one that takes their

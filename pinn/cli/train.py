@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pinn.solution.solution import Solution
     from pinn.solving import Session
     from pinn.tracking import Tracker
-    from pinn.training.progress import Progress
+    from pinn.training.shown.progress import Progress
 
 _ABOUT = """\
 Train a network on the problem of a config file. Everything goes to one directory
@@ -316,7 +316,7 @@ class _Rehearsal:
 def _shown() -> Progress:
     """Progress on stderr, without its end, which the command prints with the names of files."""
     from pinn.models.in_words import in_words
-    from pinn.training.progress import Progress
+    from pinn.training.shown.progress import Progress
 
     class Shown(Progress):
         """What a run is made of, and its progress."""
@@ -376,7 +376,7 @@ def _finish(
     from pinn.files import sentence_of
     from pinn.runs.figures import draw_run
     from pinn.solution.report_text import report_text
-    from pinn.training.progress import estimate_time
+    from pinn.training.shown.progress import estimate_time
 
     directory, report = recorder.directory, solution.report
     code = {"diverged": DIVERGED, "interrupted": INTERRUPTED}.get(str(report.stop_reason), DONE)

@@ -22,9 +22,9 @@ from pinn.residuals import Measured, Residual
 from pinn.sampling import Points, Sampling
 from pinn.solution.solution import Solution
 from pinn.training.auto import MOST_DENSE
-from pinn.training.collocation import Collocation
-from pinn.training.rounding import Rounding
-from pinn.training.watched import Watched
+from pinn.training.judging.rounding import Rounding
+from pinn.training.judging.watched import Watched
+from pinn.training.points.collocation import Collocation
 
 # Fresh points of an equation, and of a condition, at least: their residuals are looked at by place.
 _INTERIOR, _OTHER = 3000, 600

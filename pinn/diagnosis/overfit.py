@@ -9,8 +9,8 @@ import numpy as np
 
 from pinn.objective import Objective
 from pinn.residuals import Measured
-from pinn.training.fitted import POINTS, Fitted, fitted_in
-from pinn.training.fresh import mean_squares, shares
+from pinn.training.judging.fitted import POINTS, Fitted, fitted_in
+from pinn.training.judging.fresh import mean_squares, shares
 
 # The mean square of a residual where training did not look, over that where it did.
 _FAR = 100.0
@@ -31,9 +31,9 @@ def overfitted(
     """Return a sentence where the residual of a block is far larger than at its points, else None.
 
     theta: what training came to. fresh: block name -> the mean square of its residual there, at
-    other points and with more nodes in sums (pinn.training.fresh). before: the same of the start.
-    widespread: that of fresh without a few points: what is large at these alone, as at a corner, is
-    not told of.
+    other points and with more nodes in sums (pinn.training.judging.fresh). before: the same of the
+    start. widespread: that of fresh without a few points: what is large at these alone, as at a
+    corner, is not told of.
     It says what was fitted: the points, the times of an Integral, or the nodes of sums where these
     alone make the difference. Far larger is a hundred times; 1e-12 of what it was will do. Data are
     what they are, and rows that training weighs count like all others.

@@ -52,13 +52,13 @@ from pinn.problem import Problem
 from pinn.problem.belonging import region_of
 from pinn.residuals import Measured, Residual, judged
 from pinn.sampling import Points, stream
-from pinn.training.collocation import Collocation
 from pinn.training.experiment import Experiment
-from pinn.training.fitted import Fitted, fitted_in
-from pinn.training.fresh import fresh_points, without_peaks
+from pinn.training.judging.fitted import Fitted, fitted_in
+from pinn.training.judging.fresh import fresh_points, without_peaks
+from pinn.training.judging.rounding import rounding_of_blocks
+from pinn.training.judging.trial import Budget
+from pinn.training.points.collocation import Collocation
 from pinn.training.resources import one_blas_thread
-from pinn.training.rounding import rounding_of_blocks
-from pinn.training.trial import Budget
 
 # Waves of all outputs together, at least of each, and the most numbers of networks that move.
 _WAVES, _FEWEST, _MOVING = 400, 100, 900

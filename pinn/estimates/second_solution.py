@@ -22,10 +22,10 @@ from pinn.models import RandomFeatures, Windows
 from pinn.objective import Objective
 from pinn.sampling import stream
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import fresh_points
-from pinn.training.marching import of_window
-from pinn.training.pacing import Seen, changed_alone, constant_start
-from pinn.training.trial import Budget, fitted
+from pinn.training.judging.fresh import fresh_points
+from pinn.training.judging.trial import Budget, fitted
+from pinn.training.windows.marching import of_window
+from pinn.training.windows.pacing import Seen, changed_alone, constant_start
 
 # The second solution has so many times the features and points.
 _MORE = 1.25

@@ -5,7 +5,7 @@ from pinn.training.callbacks import Callback, check_callbacks, notify
 from pinn.training.course import Choice, Course, Decision
 from pinn.training.loop import Training, train
 from pinn.training.plan import PLANS, InTurn, Plan, Scale, Situation
-from pinn.training.progress import Progress
+from pinn.training.points.redraw import Redraw, RedrawOverfit
 from pinn.training.records import (
     Resume,
     StageInfo,
@@ -13,7 +13,7 @@ from pinn.training.records import (
     StepRecord,
     TrainingResult,
 )
-from pinn.training.redraw import Redraw, RedrawOverfit
+from pinn.training.shown.progress import Progress
 
 PLANS.add("auto", Auto)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pinn.objective.weighting import Weighting
 from pinn.optimizers import Stage
-from pinn.training.judge import look_every
+from pinn.training.judging.judge import look_every
 from pinn.training.pace import Pace
-from pinn.training.redraw import Redraw, RedrawOverfit
+from pinn.training.points.redraw import Redraw, RedrawOverfit
 
 # So long nobody hears of a step, at most: a live line, Ctrl-C and limits in time wait for it.
 _SECONDS = 0.25

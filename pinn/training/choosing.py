@@ -15,12 +15,12 @@ from pinn.objective.weighting import Fixed
 from pinn.schema.errors import DeclarationError
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import judging_points
-from pinn.training.marching import can_be_windowed
-from pinn.training.pacing import along, near_start, paced, seen_along
+from pinn.training.judging.fresh import judging_points
+from pinn.training.judging.trial import AT_MOST, Budget, Tell, Trial, fitted
 from pinn.training.plan import plan_of
-from pinn.training.road import counted
-from pinn.training.trial import AT_MOST, Budget, Tell, Trial, fitted
+from pinn.training.windows.marching import can_be_windowed
+from pinn.training.windows.pacing import along, near_start, paced, seen_along
+from pinn.training.windows.road import counted
 
 # Activations and ranges of steepness that are tried, from half a wave across the domain to some
 # fifty, as waves where they are many: two from the middle first.

@@ -12,10 +12,10 @@ from pinn.objective import Objective
 from pinn.problem.uses import names_used
 from pinn.schema.errors import at, refuse
 from pinn.schema.kinds import Items, Names, Number
-from pinn.training.collocation import redrawing
-from pinn.training.fresh import FreshLoss, fresh_points, judging_points
+from pinn.training.judging.fresh import FreshLoss, fresh_points, judging_points
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
+from pinn.training.points.collocation import redrawing
 from pinn.training.records import Resume
 
 if TYPE_CHECKING:

@@ -35,13 +35,13 @@ from pinn.schema import Count, Natural, Positive, declared
 from pinn.schema.declared import fields_of
 from pinn.schema.errors import at
 from pinn.training.auto import Auto, LeastSquaresPlan
-from pinn.training.batches import Batches
-from pinn.training.collocation import Collocation, Residuals
 from pinn.training.continuation import Values, check_continuation
 from pinn.training.device_name import DeviceName
 from pinn.training.given import fit_last_layers, given_values
-from pinn.training.marching import check_windows, of_window
 from pinn.training.plan import TRAINING, Plan, Scale, plan_of
+from pinn.training.points.batches import Batches
+from pinn.training.points.collocation import Collocation, Residuals
+from pinn.training.windows.marching import check_windows, of_window
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
 

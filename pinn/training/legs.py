@@ -14,7 +14,7 @@ from pinn.objective import Objective
 from pinn.optimizers import StopReason
 from pinn.training.callbacks import Callback, check_callbacks, notify
 from pinn.training.course import Decision
-from pinn.training.fresh import FreshLoss
+from pinn.training.judging.fresh import FreshLoss
 from pinn.training.loop import Training
 from pinn.training.records import (
     LegReport,

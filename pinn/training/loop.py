@@ -15,15 +15,18 @@ from pinn.objective import Objective
 from pinn.objective.weighting import State, View, Weighting, Weights, alike, reweigh
 from pinn.optimizers import Diverged, Stage, StageEnd, Step, StopReason
 from pinn.training.ahead import steps_ahead
-from pinn.training.batches import Batches, PointsInUse
 from pinn.training.callbacks import check_callbacks, notify
 from pinn.training.course import Course, Decision
-from pinn.training.fresh import FreshLoss
 from pinn.training.history import History
-from pinn.training.judge import Judge
+from pinn.training.judging.fresh import FreshLoss
+from pinn.training.judging.judge import Judge
+from pinn.training.judging.verdicts import further, no_way_down, outlook
+from pinn.training.judging.watched import Known, Watched
 from pinn.training.looks import Looks
 from pinn.training.pace import Pace, is_told, told
 from pinn.training.plan import Plan, Scale, Situation, plan_of
+from pinn.training.points.batches import Batches, PointsInUse
+from pinn.training.points.redraw import Redraw, RedrawOverfit
 from pinn.training.records import (
     MOST_SETBACKS,
     Resume,
@@ -33,9 +36,6 @@ from pinn.training.records import (
     StepRecord,
     TrainingResult,
 )
-from pinn.training.redraw import Redraw, RedrawOverfit
-from pinn.training.verdicts import further, no_way_down, outlook
-from pinn.training.watched import Known, Watched
 
 # A stage that ends for one of these is the last one.
 _FINAL = (

@@ -8,7 +8,7 @@ from autograd.devices import cuda_is_available
 from autograd.strict import strict_cuda
 from pinn.objective.weighting import NTK, Attention, Causal, Combined, GradNorm
 from pinn.training.experiment import Experiment
-from pinn.training.noise import of_one_standard_error, to_be_had
+from pinn.training.judging.noise import of_one_standard_error, to_be_had
 
 X, Y, T = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1), pinn.Time("t", 0, 1)
 SQUARE = X * Y

@@ -13,7 +13,7 @@ from pinn.diagnosis.examination import Examination, unsolved_orders
 from pinn.diagnosis.finding import Change, Finding
 from pinn.diagnosis.wave_count import waves_along
 from pinn.models import Network, Windows
-from pinn.training.marching import can_be_windowed
+from pinn.training.windows.marching import can_be_windowed
 
 # Waves of the solution from which on a time is long; windows, one a wave, at least and at most.
 _LONG, _LEAST, _MOST = 1.0, 4, 10

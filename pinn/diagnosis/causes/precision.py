@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pinn.diagnosis.examination import Examination, orders
 from pinn.diagnosis.finding import Change, Finding
-from pinn.training.verdicts import no_way_down
+from pinn.training.judging.verdicts import no_way_down
 
 
 def precision(seen: Examination) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ import pytest
 import pinn
 from pinn.diagnosis import missed
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, fresh_points
+from pinn.training.judging.fresh import FreshLoss, fresh_points
 
 X, Y = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1)
 HEAT = pinn.Problem(

@@ -6,7 +6,7 @@ import pytest
 import pinn
 from pinn.diagnosis import overfitted
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, fresh_points, without_peaks
+from pinn.training.judging.fresh import FreshLoss, fresh_points, without_peaks
 
 POISSON = pinn.Problem(
     pinn.Interval("x", 0, 1), ["u"], {"poisson": "u_xx + pi**2*sin(pi*x)"},

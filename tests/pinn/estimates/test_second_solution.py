@@ -10,7 +10,7 @@ import pytest
 import pinn
 from pinn.estimates import error_estimate
 from pinn.estimates import second_solution as module
-from pinn.training.trial import Budget, fitted
+from pinn.training.judging.trial import Budget, fitted
 
 DECAY = pinn.Problem(
     pinn.Time("t", 0, 4), ["u"], {"e": "u_t + u"}, [pinn.Initial("u", 1, hard=True)],

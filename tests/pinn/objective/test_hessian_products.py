@@ -13,7 +13,7 @@ from pinn.objective.flat_parameters import FlatParameters
 from pinn.optimizers import Diverged
 from pinn.residuals import Interior, Residual
 from pinn.training.experiment import Experiment
-from pinn.training.watched import Watched
+from pinn.training.judging.watched import Watched
 
 DOMAIN = pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1)
 

@@ -11,7 +11,7 @@ from autograd.strict import StrictArray, counted
 from pinn.optimizers import Diverged
 from pinn.optimizers.nystrom import nystrom
 from pinn.training.experiment import Experiment
-from pinn.training.watched import Watched
+from pinn.training.judging.watched import Watched
 
 PROBLEM = pinn.Problem(
     pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u"], {"heat": "u_t - k*u_xx + u**2"},

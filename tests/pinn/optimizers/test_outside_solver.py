@@ -8,7 +8,7 @@ import pytest
 import pinn
 from pinn.optimizers import Diverged, LeastSquares, Stage, StageEnd, Step, StopReason
 from pinn.training.experiment import Experiment
-from pinn.training.watched import Watched
+from pinn.training.judging.watched import Watched
 
 PROBLEM = pinn.Problem(
     pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)],

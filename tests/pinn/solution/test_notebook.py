@@ -121,7 +121,7 @@ class _Shell:
 def test_progress_is_a_bar_in_a_notebook_and_lines_elsewhere(monkeypatch, config, name):
     from types import SimpleNamespace
 
-    from pinn.training.display import display_for
+    from pinn.training.shown.display import display_for
 
     module = SimpleNamespace(get_ipython=lambda: _Shell(config))
     monkeypatch.setitem(sys.modules, "IPython", module)

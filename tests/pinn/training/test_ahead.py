@@ -12,8 +12,9 @@ from autograd.ranks import OneRank
 from autograd.strict import counted
 from pinn.objective.weighting import Attention, Fixed, GradNorm
 from pinn.optimizers.first_order.fixed_step import FixedStep
-from pinn.training import ahead, judge
+from pinn.training import ahead
 from pinn.training.experiment import Experiment
+from pinn.training.judging import judge
 from pinn.training.loop import Redraw, train
 from pinn.training.pace import Pace
 from pinn.training.records import Resume

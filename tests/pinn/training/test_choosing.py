@@ -10,10 +10,12 @@ from scipy.integrate import solve_ivp
 import pinn
 import pinn.config
 from autograd import ranks
-from pinn.training import Choice, choosing, pacing, trial
+from pinn.training import Choice, choosing
 from pinn.training.auto import Auto
 from pinn.training.experiment import Experiment
-from pinn.training.trial import Budget, Trial
+from pinn.training.judging import trial
+from pinn.training.judging.trial import Budget, Trial
+from pinn.training.windows import pacing
 
 
 @pytest.fixture(autouse=True)

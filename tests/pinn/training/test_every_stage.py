@@ -13,9 +13,9 @@ from pinn.solution.checkpoint import read_checkpoint
 from pinn.solution.report import Report
 from pinn.solution.solution import Solution
 from pinn.training.experiment import Experiment
+from pinn.training.judging.watched import Watched
 from pinn.training.loop import Redraw, train
 from pinn.training.records import Resume
-from pinn.training.watched import Watched
 
 NAMES = list(STAGES)
 STEPS = 11

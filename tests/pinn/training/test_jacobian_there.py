@@ -12,9 +12,9 @@ from autograd.strict import counted
 from pinn.cli.verdict import verdict
 from pinn.optimizers import Diverged
 from pinn.training.experiment import Experiment
+from pinn.training.judging.watched import Watched
 from pinn.training.loop import Redraw, train
 from pinn.training.records import Resume
-from pinn.training.watched import Watched
 
 PROBLEM = pinn.Problem(
     pinn.Time("t", 0, 2), ["u"], {"logistic": "u_t - u*(1 - u)"}, [pinn.Initial("u", 0.1)]

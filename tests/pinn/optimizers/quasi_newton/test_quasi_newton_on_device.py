@@ -14,7 +14,7 @@ from autograd.strict import StrictArray, counted
 from pinn.optimizers import Diverged, StopReason
 from pinn.optimizers.quasi_newton.vectors import evaluated, evaluated_along, inner
 from pinn.training.experiment import Experiment
-from pinn.training.watched import Watched
+from pinn.training.judging.watched import Watched
 
 PROBLEM = pinn.Problem(
     pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), ["u"], {"heat": "u_t - k*u_xx + u**2"},

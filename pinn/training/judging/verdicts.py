@@ -11,9 +11,9 @@ import numpy as np
 from pinn.objective import Objective
 from pinn.residuals import Measured
 from pinn.training.course import Course
+from pinn.training.judging.noise import lie_within_noise, of_one_standard_error, to_be_had
+from pinn.training.judging.rounding import Rounding, best_decrease
 from pinn.training.looks import Looks
-from pinn.training.noise import lie_within_noise, of_one_standard_error, to_be_had
-from pinn.training.rounding import Rounding, best_decrease
 
 if TYPE_CHECKING:
     from pinn.training.plan import Situation

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from pinn.training.course import Decision
-from pinn.training.trial import Budget
+from pinn.training.judging.trial import Budget
 
 # The most windows.
 _MOST = 500

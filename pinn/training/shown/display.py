@@ -9,7 +9,7 @@ import warnings
 from abc import ABC, abstractmethod
 from typing import Any, TextIO
 
-from pinn.training.standing import Standing
+from pinn.training.shown.standing import Standing
 
 _BLOCKS, _SIGNS = "\N{BOX DRAWINGS HEAVY HORIZONTAL}\N{BOX DRAWINGS LIGHT HORIZONTAL}", "=-"
 

@@ -10,9 +10,10 @@ import pytest
 import pinn
 from pinn.estimates import ErrorEstimate
 from pinn.solution.report import Report
-from pinn.training import Training, progress, train
+from pinn.training import Training, train
 from pinn.training.experiment import Experiment
-from pinn.training.progress import Progress, estimate_time
+from pinn.training.shown import progress
+from pinn.training.shown.progress import Progress, estimate_time
 
 DECAY = pinn.Problem(
     pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1.0)],

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pinn.training.road import Road, is_of_limit
-from pinn.training.trial import Budget
+from pinn.training.judging.trial import Budget
+from pinn.training.windows.road import Road, is_of_limit
 
 
 def test_where_little_is_solved_and_half_of_the_time_is_left_another_model_is_tried():

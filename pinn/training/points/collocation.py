@@ -25,7 +25,7 @@ from pinn.sampling import (
     thinned,
 )
 from pinn.schema.errors import at, refuse
-from pinn.training.redraw import Redraw, RedrawOverfit, grown_count
+from pinn.training.points.redraw import Redraw, RedrawOverfit, grown_count
 
 Residuals = Callable[[Mapping[str, Points]], Mapping[str, np.ndarray]]
 """(block name -> points) -> the residuals there, (n,), by name."""

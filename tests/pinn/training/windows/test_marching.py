@@ -15,8 +15,8 @@ from pinn.schema.errors import DeclarationError
 from pinn.training.choosing import with_model
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, fresh_points
-from pinn.training.marching import March
+from pinn.training.judging.fresh import FreshLoss, fresh_points
+from pinn.training.windows.marching import March
 
 SMALL = pinn.MLP(width=8, depth=1)
 POINTS = pinn.Sampling(60, redraw=None, adaptive=None)

@@ -9,13 +9,13 @@ import numpy as np
 
 from pinn.objective import Objective
 from pinn.optimizers import Stage, StageEnd, StopReason
-from pinn.training.batches import PointsInUse
 from pinn.training.course import Course
-from pinn.training.fresh import FreshLoss
+from pinn.training.judging.fresh import FreshLoss
+from pinn.training.judging.verdicts import at_floor, settled, target_reached
+from pinn.training.judging.watched import Known
 from pinn.training.looks import Looks
-from pinn.training.redraw import Overfit, overfit
-from pinn.training.verdicts import at_floor, settled, target_reached
-from pinn.training.watched import Known
+from pinn.training.points.batches import PointsInUse
+from pinn.training.points.redraw import Overfit, overfit
 
 # So often a run looks at its loss on points apart, which costs less than a step; stages of few long
 # steps, that say how often they would have other points, so many times in between. Below its target

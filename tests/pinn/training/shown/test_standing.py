@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pinn.training.standing import Standing
+from pinn.training.shown.standing import Standing
 
 NAMES = [
     "momentum_x", "momentum_y", "continuity", "dirichlet_u_x_low", "dirichlet_u_x_high",

@@ -15,13 +15,13 @@ from pinn.objective import Objective
 from pinn.problem import Problem
 from pinn.sampling import Points
 from pinn.training.course import Decision
-from pinn.training.edges import switch_times
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss
 from pinn.training.given import given_values
-from pinn.training.marching import of_window
-from pinn.training.road import SHARE, Road, counted
-from pinn.training.trial import Budget, Tell, Trial, fitted
+from pinn.training.judging.fresh import FreshLoss
+from pinn.training.judging.trial import Budget, Tell, Trial, fitted
+from pinn.training.windows.edges import switch_times
+from pinn.training.windows.marching import of_window
+from pinn.training.windows.road import SHARE, Road, counted
 
 # The window that is tried first, as a share of all time; the shortest, and the same as a share of
 # when it is: there are few numbers between times that are nearer.

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pinn
-from pinn.training.batches import Batches
 from pinn.training.experiment import Experiment
 from pinn.training.loop import Redraw, Training
+from pinn.training.points.batches import Batches
 from pinn.training.records import Resume
 
 PROBLEM = pinn.Problem(

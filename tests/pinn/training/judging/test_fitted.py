@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import pinn
-from pinn.training.fitted import POINTS, fitted_in
+from pinn.training.judging.fitted import POINTS, fitted_in
 
 
 def fitted(equation, by_nodes=True):

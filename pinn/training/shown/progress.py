@@ -11,9 +11,9 @@ from typing import Any, TextIO
 from pinn.checks import printable
 from pinn.training.callbacks import Callback
 from pinn.training.course import Decision
-from pinn.training.display import display_for
 from pinn.training.records import StageInfo, StageReport, StepRecord
-from pinn.training.standing import Standing
+from pinn.training.shown.display import display_for
+from pinn.training.shown.standing import Standing
 
 # The error against a reference is shown so often that it takes two hundredths of the time at most.
 _REST, _LEAST_REST = 50.0, 1.0

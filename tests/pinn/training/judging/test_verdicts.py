@@ -11,12 +11,12 @@ from pinn.solution.storage import experiment_json, read_experiment
 from pinn.training import Resume
 from pinn.training.auto import Auto
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, judging_points
+from pinn.training.judging.fresh import FreshLoss, judging_points
+from pinn.training.judging.rounding import Rounding, best_decrease, rounding_of_blocks
+from pinn.training.judging.verdicts import outlook
 from pinn.training.looks import Looks
 from pinn.training.loop import train
 from pinn.training.plan import Situation
-from pinn.training.rounding import Rounding, best_decrease, rounding_of_blocks
-from pinn.training.verdicts import outlook
 
 PROBLEM = pinn.Problem(
     pinn.Time("t", 0, 1), ["u"], {"decay": "u_t + u"}, [pinn.Initial("u", 1)],

@@ -7,7 +7,7 @@ import pytest
 
 import pinn
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, fresh_points, shares
+from pinn.training.judging.fresh import FreshLoss, fresh_points, shares
 
 X, T = pinn.Interval("x", 0, 1), pinn.Time("t", 0, 1)
 PROBLEM = pinn.Problem(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pinn
-from pinn.training.edges import switch_times
+from pinn.training.windows.edges import switch_times
 
 
 def cooling(source: str, end: float = 100.0) -> pinn.Problem:

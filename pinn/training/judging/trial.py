@@ -13,8 +13,8 @@ import numpy as np
 from pinn.objective import Objective
 from pinn.optimizers import Diverged, GaussNewton
 from pinn.sampling import Points
-from pinn.training.fresh import FreshLoss, shares
-from pinn.training.watched import Watched
+from pinn.training.judging.fresh import FreshLoss, shares
+from pinn.training.judging.watched import Watched
 
 # Steps of a trial, which ends where the next would lower the loss by less than this share, or where
 # two together have not: what features resolve falls by orders of magnitude soon. So it does not go

@@ -24,13 +24,13 @@ from pinn.problem import Problem
 from pinn.residuals import Residual
 from pinn.sampling import Sampling
 from pinn.schema.errors import DeclarationError, at, refuse
-from pinn.training.batches import Batches
-from pinn.training.collocation import Collocation, redrawing
-from pinn.training.fresh import FreshLoss
+from pinn.training.judging.fresh import FreshLoss
 from pinn.training.legs import Legs
 from pinn.training.loop import Training
+from pinn.training.points.batches import Batches
+from pinn.training.points.collocation import Collocation, redrawing
 from pinn.training.records import LegReport, Resume
-from pinn.training.road import SOLVED_UP_TO, counted, is_of_limit
+from pinn.training.windows.road import SOLVED_UP_TO, counted, is_of_limit
 
 if TYPE_CHECKING:
     from pinn.training.experiment import Experiment

@@ -6,12 +6,12 @@ from scipy.optimize import curve_fit
 
 import pinn
 from pinn.objective.weighting import Discrepancy
-from pinn.training import judge
 from pinn.training.course import Course
 from pinn.training.experiment import Experiment
+from pinn.training.judging import judge
+from pinn.training.judging.noise import lie_within_noise, of_one_standard_error, to_be_had
+from pinn.training.judging.verdicts import settled
 from pinn.training.looks import Looks
-from pinn.training.noise import lie_within_noise, of_one_standard_error, to_be_had
-from pinn.training.verdicts import settled
 
 SIGMA = 0.02
 XS = np.sort(np.random.default_rng(1).uniform(0, 1, 60))

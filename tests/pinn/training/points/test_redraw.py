@@ -11,11 +11,11 @@ from pinn.config import ConfigError, load
 from pinn.solution.storage import experiment_json, read_experiment
 from pinn.training import Resume
 from pinn.training.experiment import Experiment
-from pinn.training.fresh import FreshLoss, judging_points
-from pinn.training.judge import look_every
+from pinn.training.judging.fresh import FreshLoss, judging_points
+from pinn.training.judging.judge import look_every
 from pinn.training.looks import Looks
 from pinn.training.loop import train
-from pinn.training.redraw import RedrawOverfit, grown_count, overfit
+from pinn.training.points.redraw import RedrawOverfit, grown_count, overfit
 
 DOMAIN = pinn.Interval("x", -1, 1) * pinn.Time("t", 0, 1)
 PROBLEM = pinn.Problem(

@@ -14,10 +14,10 @@ from scipy.integrate import solve_ivp
 import pinn
 from autograd import ranks
 from pinn.evaluation import Evaluation
-from pinn.training import pacing, road
 from pinn.training.experiment import Experiment
-from pinn.training.pacing import near_start, paced
-from pinn.training.trial import Budget, Trial
+from pinn.training.judging.trial import Budget, Trial
+from pinn.training.windows import pacing, road
+from pinn.training.windows.pacing import near_start, paced
 
 FEATURES = pinn.RandomFeatures(60, (1.0, 8.0))
 NO_LIMIT = Budget(None, lambda: 0.0, 0.0)

@@ -1,0 +1,1 @@
+"""The points that training sees: drawn once, drawn anew, and in batches."""

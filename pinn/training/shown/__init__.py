@@ -1,0 +1,1 @@
+"""What training shows of itself while it goes on."""
