@@ -24,6 +24,8 @@ LARGE = 0.04
 
 # What is left of data of whose noise nothing is said may well be noise up to this share.
 _NOISE = 0.3
+# Noise that is told may bring sums of squares larger by so many of their standard deviations.
+_DEVIATIONS = 3.0
 # An unknown counts as varying by this share of its size at least.
 _CONSTANT = 1e-2
 # An unknown counts as making this share of each equation at least.
@@ -52,7 +54,7 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
     wave across the domain as large as u varies inside, and so do the terms of an equation without a
     source. An unknown that should vanish everywhere, as the flow across a channel does, counts at
     least as so much as makes its terms a thousandth of every equation. Of data whose noise is known
-    only what is beyond the noise counts. A sum of values from elsewhere, as an integral is, is one
+    only what is beyond what such noise may bring counts. A sum of values from elsewhere, as an integral is, is one
     term. What cannot be told is left out: functions that need more than values, and conditions with
     values from elsewhere.
     """
@@ -312,9 +314,15 @@ def _of_condition(fields: _Fields, residual: Residual) -> float | None:
         _rms(_rows(residual, np.abs(slope))) * fields.usual(leaf)
         for leaf, (slope, _) in parts.items()
     )
+    return _share(_beyond_noise(residual, found.value), usual + _rms(rest))
+
+
+def _beyond_noise(residual: Residual, rows: np.ndarray) -> float:
+    """Return the rms of rows but for what noise may bring: the square root of what is more."""
+    mine = judged(residual, rows)
     noise = residual.source.noise or 0.0
-    beyond = math.sqrt(max(judged(residual, found.value).rms ** 2 - noise**2, 0.0))
-    return _share(beyond, usual + _rms(rest))
+    brought = noise**2 * (1 + _DEVIATIONS * math.sqrt(mine.spread / len(mine.rows)))
+    return math.sqrt(max(mine.rms**2 - brought, 0.0))
 
 
 def _at(leaf: Leaf) -> Derivative | Laplacian:

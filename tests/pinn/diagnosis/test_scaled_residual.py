@@ -186,6 +186,23 @@ def test_what_is_left_of_data_may_be_noise_that_nobody_told_of():
         assert "may be noise" not in unsolved({"decay": 0.5, "data_u": 0.01}, problem=problem)
 
 
+@pytest.mark.parametrize(("scatter", "counts"), [(1.0, False), (1.15, False), (1.5, True)])
+def test_of_data_that_lie_as_far_off_as_their_noise_may_bring_nothing_counts(scatter, counts):
+    t = np.linspace(0.02, 2, 100)
+    noise = np.random.default_rng(0).standard_normal(100)
+    noise *= 0.3 * scatter / rms(noise)
+    model = Known(lambda t: 1 + T.exp(-t))
+    problem = dataclasses.replace(decay(), conditions=[
+        pinn.Initial("u", 2), pinn.Data("u", {"t": t, "u": 1 + np.exp(-t) + noise}, sigma=0.3),
+    ])  # fmt: skip
+    found = scaled_residuals(untrained(problem, model=model))
+    assert found["decay"] < 1e-12
+    # Of 100 squares of noise the mean is 1 with a standard deviation of 0.14.
+    beyond = np.sqrt(max(scatter**2 - 1 - 3 * np.sqrt(2 / 100), 0)) * 0.3
+    assert (found["data_u"] > 0.04) == (beyond > 0) == counts
+    assert (unsolved(found, problem=problem) is not None) == counts
+
+
 def test_warnings_and_residuals_are_saved(tmp_path):
     solution = pinn.solve(decay(), **SMALL, training=[pinn.Adam(3)])
     solution.save(tmp_path / "s.npz")
@@ -204,7 +221,7 @@ class Known(T.nn.Module):
         self.one = T.nn.Parameter(T.tensor(1.0, dtype=T.float64))
 
     def forward(self, points):
-        columns = points[:, 0], points[:, 1]
+        columns = [points[:, k] for k in range(points.shape[1])]
         return self.one * T.stack([function(*columns) for function in self.functions], dim=1)
 
 
