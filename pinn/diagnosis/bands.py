@@ -21,6 +21,7 @@ import numpy as np
 
 import autograd as T
 from pinn.diagnosis.elimination import MOST_DENSE, Elimination
+from pinn.diagnosis.last_weights import last_weights
 from pinn.diagnosis.recovery import (
     coefficients_of,
     eliminated,
@@ -47,7 +48,8 @@ def standard_errors(solution: Solution, **coordinates: Any) -> dict[str, np.ndar
 
     coordinates: as of `Solution.evaluate`; without some the result has the fields that do not
     depend on these. The band of a recovered field a is a +- 2 standard_errors(solution, x=xs)["a"].
-    Equations and conditions count with the weights, and at the points, that training begins with.
+    Equations and conditions count with the weights of blocks that training ended with, and at the
+    points that it began with.
     It is linear in the noise, and knows nothing of a network that has not converged. With two
     thousand numbers and a few hundred points it takes seconds.
 
@@ -55,6 +57,7 @@ def standard_errors(solution: Solution, **coordinates: Any) -> dict[str, np.ndar
     """
     objective = solution.experiment.objective()
     objective.parameters.load(solution.theta)
+    objective.set_weights(last_weights(solution, solution.report.history))
     if not _data(objective):
         raise ValueError(
             "standard errors come from the noise of data, and the problem has none; add a "

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pinn.diagnosis.finding import Finding
+from pinn.diagnosis.last_weights import last_weights
 from pinn.diagnosis.posed.statement import Statement, statement_of
 from pinn.diagnosis.scaled_residual import LARGE, scaled_residuals
 from pinn.models import Windows
@@ -108,11 +109,7 @@ class Examination:
     @cached_property
     def weights(self) -> dict[str, float]:
         """The weight of each block at the end of training."""
-        names = [residual.name for residual in self.problem.residuals]
-        last = next((r["weights"] for r in reversed(self.records) if r.get("weights")), {})
-        known = {name: weight for name, weight in last.items() if weight is not None}
-        given = {**self.experiment.weighting.initial, **known}
-        return {name: float(given.get(name, 1.0)) for name in names}
+        return last_weights(self.solution, self.records)
 
     @cached_property
     def fresh_points(self) -> dict[str, Points]:

@@ -54,9 +54,9 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
     wave across the domain as large as u varies inside, and so do the terms of an equation without a
     source. An unknown that should vanish everywhere, as the flow across a channel does, counts at
     least as so much as makes its terms a thousandth of every equation. Of data whose noise is known
-    only what is beyond what such noise may bring counts. A sum of values from elsewhere, as an integral is, is one
-    term. What cannot be told is left out: functions that need more than values, and conditions with
-    values from elsewhere.
+    only what is beyond what such noise may bring counts. A sum of values from elsewhere, as an
+    integral is, is one term. What cannot be told is left out: functions that need more than values,
+    and conditions with values from elsewhere.
     """
     fields = _Fields(solution)
     with np.errstate(all="ignore"):

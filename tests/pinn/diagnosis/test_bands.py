@@ -11,6 +11,7 @@ import autograd as T
 import pinn
 from pinn.diagnosis import with_noise
 from pinn.estimates import ErrorEstimate, error_estimate
+from pinn.solution.solution import Solution
 
 # Nothing is trained here.
 pytestmark = [
@@ -67,6 +68,19 @@ def test_of_a_field_it_is_the_formula_of_least_squares():
     slopes = np.stack([AT, AT**2 / 2, AT**3 / 3], axis=1)
     expected = np.sqrt(np.einsum("mi,ij,mj->m", slopes, covariance, slopes))
     np.testing.assert_allclose(found["u"], expected, rtol=1e-3, atol=1e-5)
+
+
+def test_the_weights_that_training_ended_with_count():
+    field = [pinn.Field("a", ["x"], model=Powers(3))]
+    heavy, light = (solution("u_x - a", field, weight=weight) for weight in (1e8, 1e-2))
+    weights = {"e": 1e8, "dirichlet_u_x_low": 1e8, "data_u": 1.0}
+    history = [*light.report.history, {"step": 2, "weights": weights}]
+    report = dataclasses.replace(light.report, history=history)
+    moved = Solution(light.experiment, heavy.theta, report)
+    found, expected = (pinn.standard_errors(one, x=AT) for one in (moved, heavy))
+    for name in ("u", "a"):
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-12)
+    assert pinn.standard_errors(light, x=AT)["u"][0] > 1e3 * expected["u"][0]
 
 
 def test_a_coefficient_is_open_as_well():
