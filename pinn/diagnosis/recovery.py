@@ -46,10 +46,6 @@ _FAR, _MOST_FAR, _MOST_OF_IT = 4.0, 0.05, 0.5
 _ALIKE, _BY_CHANCE = 0.5, 2.0
 # Of normal numbers, in standard deviations.
 _MEDIAN = 0.6745
-_NO_FIT = (
-    "the solution does not fit them, or sigma is too small; see whether the equations are those of "
-    "the measurement, train longer, or give the data a larger weight"
-)
 
 
 @dataclass(frozen=True)
@@ -317,7 +313,7 @@ def _misfits(fits: dict[str, DataFit], data: Sequence[Noisy]) -> Iterator[str]:
             yield (
                 f"the data of {name} lie {fit.scatter:.2g} of their sigma from the solution, where "
                 f"1 is expected (chi-square {fit.chi_square:.4g} for {fit.freedom:.4g} degrees of "
-                f"freedom): {_outlying(one) or _lacking(one) or _NO_FIT}"
+                f"freedom): {_outlying(one) or _lacking(one) or _not_fitting(fit)}"
             )
 
 
@@ -365,6 +361,13 @@ def _lacking(data: Noisy) -> str | None:
     return (
         "the equations may lack something that was measured, a term, a source or a coefficient "
         f"that varies: rows beside each other are off alike (correlation {alike:.2f}), as noise is "
-        "not; see whether the equations are those of the measurement, else train longer, or give "
-        "the data a larger weight"
+        "not; see whether the equations are those of the measurement, else train longer"
+    )
+
+
+def _not_fitting(fit: DataFit) -> str:
+    return (
+        f"where the equations are those of the measurement, sigma is about {fit.scatter:.2g} times "
+        "what was told; else they lack something that was measured, or training has not come far "
+        "enough"
     )

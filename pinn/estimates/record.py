@@ -147,8 +147,8 @@ class ErrorEstimate:
         larger = {n for n, value in maximum.items() if value > self.maximum.get(n, 0.0)}
         told = ", ".join(f"{name} by {share:.1e}" for name, share in raised.items())
         remark = (
-            f"noise in the data may have moved {told} (relative L2, one standard error), which is "
-            "more than the equations tell: the estimate is that"
+            f"noise in the data may have moved {told} (relative L2, one standard error): the "
+            "estimate is this, as the equations alone would tell a smaller one"
         )
         return dataclasses.replace(
             self, noise=raised, relative_l2={**self.relative_l2, **raised},

@@ -13,6 +13,7 @@ from pinn.checks import equal_with_nan
 _CAUTIOUS, _ENOUGH = 0.5, 10.0
 UNLIKELY = 1e-3
 """Data that lie as far off, or further, with less than this probability do not fit."""
+_SELDOM = 0.05
 
 
 @equal_with_nan
@@ -58,6 +59,11 @@ class DataFit:
                 f", where 1 is expected: standard errors are those of the sigma that was told, and "
                 f"would be {self.scatter:.2g} times as large by this scatter"
             )
+        elif self.probability < _SELDOM:
+            found += (
+                f", as far as noise brings {_share(self.probability)} of such data: see whether "
+                "the equations are those of the measurement"
+            )
         if self.left_out:
             found += f", but for {self.left_out} beyond the threshold of the robust fit"
         if self.outliers:
@@ -102,3 +108,10 @@ class Recovery:
         """Return it as plain data."""
         data = {name: dict(vars(fit)) for name, fit in self.data.items()}
         return vars(self) | {"data": data, "untrained": list(self.untrained)}
+
+
+def _share(probability: float) -> str:
+    """Return a small probability in words: "4 in a thousand"."""
+    return f"{100 * probability:.0f} in a hundred" if probability >= 0.01 else (
+        f"{1000 * probability:.0f} in a thousand"
+    )

@@ -83,9 +83,15 @@ def _alone(
         never = f" and never for {unknown!r} itself"
         if any(not _annihilates(leaf, (), statement) for leaf in leaves):
             never = f" and of {unknown!r} itself for differences alone"
+        remedy = "one more condition, such as its value at a place"
+        if free:
+            remedy = (
+                f"a condition that holds at all {', '.join(free)}, such as its integral: "
+                f"pinn.Integral({unknown!r}, 0)"
+            )
         yield (
             f"{unknown!r} seems to be determined only up to {shift}: the equations and conditions "
-            f"ask for {shown}{never}; fix it by one more condition, such as its value at a place"
+            f"ask for {shown}{never}; fix it by {remedy}"
         )
 
 

@@ -166,6 +166,7 @@ def test_what_noise_has_moved_is_in_an_estimate_of_a_solution_that_was_loaded(
     again = pinn.load(tmp_path / "s.npz", model=Powers(7), fields={"a": Powers(6)})
     estimate = again.error_estimate()
     assert estimate.error is not None and estimate.noise == known.noise != {}
+    assert estimate.trusted and known.trusted
     for name, share in known.noise.items():
         assert estimate.relative_l2[name] == share
     (title,) = {one for one in [again.plot_error("a").get_suptitle()]}

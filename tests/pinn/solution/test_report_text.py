@@ -165,6 +165,12 @@ def test_warnings_are_told_again_at_the_end():
     (DataFit(60, 0.5, 58.0, 2.7, 1.0), "60 rows, 0.22 sigma from the solution, where 1 is "
      "expected: sigma seems too large, and standard errors with it"),
     (DataFit(8, 0.5, 6.0, 0.3, 1.0), "8 rows, 0.22 sigma from the solution"),
+    (DataFit(100, 0.1, 99.0, 139.0, 0.004), "100 rows, 1.18 sigma from the solution, as far as "
+     "noise brings 4 in a thousand of such data: see whether the equations are those of "
+     "the measurement"),
+    (DataFit(100, 0.1, 99.0, 125.0, 0.03), "100 rows, 1.12 sigma from the solution, as far as "
+     "noise brings 3 in a hundred of such data: see whether the equations are those of "
+     "the measurement"),
     (DataFit(60, 0.1, 58.0, 522.0, 0.0), "60 rows, 3.00 sigma from the solution, where 1 is "
      "expected: standard errors are those of the sigma that was told, and would be 3 times as "
      "large by this scatter"),

@@ -209,7 +209,9 @@ ILL_POSED = {
     ),
     "a pressure up to a function of time": (
         navier_stokes(BC("u", 0), BC("v", 0), IC("u", 0), IC("v", 0), time=True),
-        "'p' seems to be determined only up to a function of t:",
+        "'p' seems to be determined only up to a function of t: the equations and conditions ask "
+        "for p_x, p_y and never for 'p' itself; fix it by a condition that holds at all t, such as "
+        "its integral: pinn.Integral('p', 0)",
     ),
     "slopes alone": (
         P(X * Y, ["u"], {"e": "laplacian(u) - x"},
