@@ -335,8 +335,9 @@ def _band(
     What was found where the error was estimated; nothing is estimated here. Those of an unsolved
     problem are no band about the true value.
     """
-    known = solution.report.error_estimate.band
-    if known is None or solution.report.unsolved:
+    report = solution.report
+    known = None if report is None or report.unsolved else report.error_estimate.band
+    if known is None:
         return None
     places = {**middles_of(solution.problem.domain), **at}
     found = known.at(unknown, places)

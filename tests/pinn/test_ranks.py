@@ -16,6 +16,7 @@ FEW = ["first order, adaptive points", "a Jacobian"]  # for many ranks on few co
 ESTIMATED = "its error estimated"
 
 
+@pytest.mark.skipif(compiler() is None, reason="no C++ compiler")
 def test_2_3_and_8_ranks_give_the_bits_of_one_process(start_ranks):
     expected = _printed(start_ranks(1, PROGRAM, "process"))
     for count, names in ((2, expected), (3, expected), (8, FEW)):

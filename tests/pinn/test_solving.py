@@ -202,7 +202,9 @@ def test_float32():
 
 
 def test_a_run_that_diverges_warns_with_the_place():
-    problem = pinn.Problem(pinn.Time("t", 0, 1), ["u"], {"e": "u_t + log(u - 9)"})
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 1), ["u"], {"e": "u_t + log(u - 9)"}, [pinn.Initial("u", 1)]
+    )
     with pytest.warns(pinn.UnsolvedWarning, match="training diverged: .*log") as caught:
         solution = pinn.solve(problem, training=[pinn.Adam(2)], sampling=pinn.Sampling(10))
     assert any(solution.report.message in str(warning.message) for warning in caught)

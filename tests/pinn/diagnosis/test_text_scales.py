@@ -83,7 +83,7 @@ def test_the_inputs_that_are_named_solve_it():
     (sentence,) = text_scales(problem)
     features = re.search(r"features \[(.*?)\] \(", sentence)[1].split(", ")
     model = pinn.AutoModel(features=features)
-    solution = pinn.solve(problem, model, seconds=3, error_bars=False)
+    solution = pinn.solve(problem, model, seconds=60, error_bars=False)
     x = np.linspace(0, 1, 1001)
     right = -np.cos(300 * x) / 300**2
     found = solution.evaluate(x=x)["u"].ravel()
