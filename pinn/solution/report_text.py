@@ -26,7 +26,7 @@ DOUBTED = "?"
 # Of standard errors where training did not solve the problem.
 NOT_YET = (
     "the standard errors are those of noise at a solution of the equations that fits the data, "
-    "which this is not yet"
+    "which this is not"
 )
 
 # What stands in place of the standard error of a coefficient that no step has moved.

@@ -10,6 +10,7 @@ from pinn.diagnosis.causes.contradiction import contradiction
 from pinn.diagnosis.causes.front import front
 from pinn.diagnosis.causes.hard_value import hard_value
 from pinn.diagnosis.causes.long_time import long_time
+from pinn.diagnosis.causes.misfit import misfit
 from pinn.diagnosis.causes.network import network
 from pinn.diagnosis.causes.points import points
 from pinn.diagnosis.causes.precision import precision
@@ -22,6 +23,7 @@ from pinn.diagnosis.finding import CAUSES
 
 CAUSES["statement"] = statement
 CAUSES["contradiction"] = contradiction
+CAUSES["misfit"] = misfit
 CAUSES["precision"] = precision
 CAUSES["units"] = units
 CAUSES["balance"] = balance

@@ -168,6 +168,31 @@ def test_a_loss_that_is_the_noise_of_data_asks_for_no_larger_network():
     assert not any(one.cause == "network" for one in pinn.doctor(solution).findings)
 
 
+@pytest.mark.parametrize(("growth", "sigma"), [(0.5, 0.02), (0.0, 0.005)], ids=["term", "sigma"])
+def test_of_data_that_do_not_fit_nothing_but_that_is_told(growth, sigma):
+    rng = np.random.default_rng(0)
+    t = np.linspace(0, 2, 40)
+    noise = 0.02 * rng.standard_normal(40)
+    values = np.exp(-t) + growth * t + noise
+    problem = pinn.Problem(
+        pinn.Time("t", 0, 2), ["u"], {"decay": "u_t + k*u"},
+        [pinn.Initial("u", 1), pinn.Data("u", {"t": t, "u": values}, sigma=sigma)],
+        parameters={"k": 0.5},
+    )  # fmt: skip
+    solution = pinn.solve(
+        problem, pinn.MLP(6, 1), pinn.Sampling(60), [pinn.LevenbergMarquardt(80)], error_bars=False,
+        weighting={"decay": 1e4, "initial_u": 1e4},
+    )  # fmt: skip
+    (found,) = pinn.doctor(solution).findings
+    assert found.cause == "misfit" and found.orders is None
+    (fit,) = solution.report.recovery.data.values()
+    (change,) = found.changes
+    assert change.key == "problem.conditions.1.sigma" and change.value is None
+    assert f"about {fit.scatter * sigma:.2g} where the equations are those" in change.what
+    if not growth:  # then the equation is right, and the size of the noise is found
+        assert fit.scatter * sigma == pytest.approx(np.sqrt(np.mean(noise**2)), rel=0.1)
+
+
 def test_networks_that_are_solved_for_become_as_large_as_they_must():
     problem = pinn.Problem(
         pinn.Interval("x", 0, 1), ["u"], {"e": "u_xx - 2e6"}, [pinn.Dirichlet("u", 0)]

@@ -162,7 +162,7 @@ def test_numbers_that_are_not_to_be_trusted_are_marked(pair):
     assert "1.3 ?" in results and "0.018 ?" in results
     assert "0.02 ?" not in results and "0.03 ?" not in results
     assert "the maximum is no bound" in results
-    assert "0.0123 ?" in found and "which this is not yet" in found
+    assert "0.0123 ?" in found and "which this is not" in found
     curves = page_module.curves_of(Subject.of_solution(doubted))
     assert all(panel["band"] is None for panel in curves["panels"])
 
