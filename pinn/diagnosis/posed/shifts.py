@@ -45,6 +45,9 @@ def free_shifts(
         name for name in system.unknowns
         if name in asked and not _is_held(statement, name, held)
     ]  # fmt: skip
+    for unknown in unknowns:
+        if unknown not in told:
+            yield from _between_times(statement, stated, unknown, told)
     for field in _affine(statement, stated, unknowns, told):
         yield _said({key: field[key] for key in sorted(
             field, key=lambda column: unknowns.index(column[0]))})  # fmt: skip
@@ -85,14 +88,41 @@ def _alone(
             never = f" and of {unknown!r} itself for differences alone"
         remedy = "one more condition, such as its value at a place"
         if free:
-            remedy = (
-                f"a condition that holds at all {', '.join(free)}, such as its integral: "
-                f"pinn.Integral({unknown!r}, 0)"
-            )
+            remedy = _at_all(unknown, ", ".join(free))
         yield (
             f"{unknown!r} seems to be determined only up to {shift}: the equations and conditions "
             f"ask for {shown}{never}; fix it by {remedy}"
         )
+
+
+def _between_times(
+    statement: Statement,
+    stated: Sequence[Stated],
+    unknown: str,
+    told: dict[str, tuple[str, ...]],
+) -> Iterator[str]:
+    """Name an unknown that conditions at single times alone determine: elsewhere nothing does."""
+    time = statement.problem.domain.time
+    if time is None or not statement.problem.domain.space:
+        return
+    column = statement.coordinates.index(time)
+    always = [one for one in stated if len(np.unique(one.points.coordinates[:, column])) > 1]
+    if len(always) == len(stated):
+        return
+    if all(_unseen(one, unknown, (time,), statement) for one in always):
+        told[unknown] = (time,)
+        yield (
+            f"{unknown!r} is determined at single times alone: at others a function of {time} may "
+            f"be added to it, which no equation and no condition sees; fix it by "
+            f"{_at_all(unknown, time)}"
+        )
+
+
+def _at_all(unknown: str, coordinates: str) -> str:
+    return (
+        f"a condition that holds at all {coordinates}, such as its integral: "
+        f"pinn.Integral({unknown!r}, 0)"
+    )
 
 
 def fixes_constant(statement: Statement, system: System, condition: Stated) -> bool:

@@ -102,3 +102,33 @@ def test_measured_displacements_hold_a_body():
     places = np.random.default_rng(0).random((5, 2))
     data = {"x": places[:, 0], "y": places[:, 1], "u": np.zeros(5), "v": np.zeros(5)}
     assert not [one for one in plane(*PULL, pinn.Data(["u", "v"], data)) if "rotation" in one]
+
+
+MOMENTUM = {
+    "x": "u_t + u*u_x + v*u_y + p_x - 0.1*laplacian(u)",
+    "y": "v_t + u*v_x + v*v_y + p_y - 0.1*laplacian(v)", "mass": "u_x + v_y",
+}
+AT_REST = [BC("u", 0), BC("v", 0), pinn.Initial("u", 0), pinn.Initial("v", 0)]
+
+
+@pytest.mark.parametrize("conditions", [
+    [PV("p", 0, x=0, y=0, t=0)],
+    [PV("p", 0, x=0, y=0, t=0), PV("p", 0, x=0, y=0, t=1)],
+    [pinn.Initial("p", 0)],
+])  # fmt: skip
+def test_a_pressure_that_is_fixed_at_single_times_is_free_between_them(conditions):
+    said_of = said(X * Y * T, ["u", "v", "p"], MOMENTUM, [*AT_REST, *conditions])
+    (sentence,) = [one for one in said_of if "'p'" in one and "determined" in one]
+    assert sentence.startswith("'p' is determined at single times alone")
+    assert sentence.endswith("at all t, such as its integral: pinn.Integral('p', 0)")
+
+
+@pytest.mark.parametrize("conditions", [
+    [pinn.Integral("p", 0)],
+    [pinn.Integral("p", 0), PV("u", 0, x=0.5, y=0.5, t=0)],
+    [BC("p", 0, on="x=1")],
+    [pinn.Data("p", {"x": [0.5, 0.5], "y": [1, 1], "t": [0.2, 0.4], "p": [0, 1]})],
+])  # fmt: skip
+def test_a_pressure_that_is_fixed_at_all_times_is_left_in_peace(conditions):
+    said_of = said(X * Y * T, ["u", "v", "p"], MOMENTUM, [*AT_REST, *conditions])
+    assert not any("'p'" in one and "determined" in one for one in said_of)
