@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pinn.checks import printable
 
@@ -59,6 +59,17 @@ def unbalanced(text: str) -> tuple[str, int] | None:
                 return f"this {text[opened[-1]]!r} is never closed", opened[-1]
             opened.pop()
     return (f"this {text[opened[-1]]!r} is never closed", opened[-1]) if opened else None
+
+
+def sum_text(terms: Iterable[tuple[float, str]]) -> str:
+    """Return a sum of multiples: "x - 2*y + 0.5"; the text of a term is "" for a number alone."""
+    text = ""
+    for factor, what in terms:
+        size = f"{abs(factor):.4g}"
+        shown = size if not what else what if size == "1" else f"{size}*{what}"
+        sign = ("-" if factor < 0 else "") if not text else (" - " if factor < 0 else " + ")
+        text += sign + shown
+    return text
 
 
 def labelled(label: str, text: str) -> str:

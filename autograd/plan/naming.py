@@ -53,8 +53,9 @@ _ASKING = ("getattr", "hasattr")
 _OPENING = ("vars", "asdict", "astuple", "fields")
 _DESCRIBED = ("format", "__str__", "__repr__", "__eq__")
 _DESCRIBING = ("repr", "str", "format", "hash")
-_VALUES = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", *_KEY)
-_PLAIN = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", "LOAD_ATTR")
+_NAMED = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF")
+_VALUES = (*_NAMED, *_KEY)
+_PLAIN = (*_NAMED, "LOAD_ATTR")
 _ENDS = ("STORE_", "POP_", "RETURN", "JUMP", "RESUME", "FOR_ITER")
 _FORMATS = ("FORMAT_VALUE", "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE")
 
@@ -154,7 +155,7 @@ def _begin(steps: list[dis.Instruction], k: int) -> int:
     at = k
     while at > 0 and steps[at].opname in _OF_OBJECT:
         at -= 1
-    if steps[at].opname.startswith(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FAST", "LOAD_DEREF", *_KEY)):
+    if steps[at].opname.startswith(_VALUES):
         return at
     while at > 0 and not steps[at - 1].opname.startswith(_ENDS):
         at -= 1

@@ -88,9 +88,8 @@ def with_noise(
     objective: the trained one, where training left it. An estimate from the equations says nothing
     of that: a solution that fits noise satisfies them. The standard errors of an unknown or field
     at places all over the domain count, by their mean square and by the largest one. The estimate
-    stays as it is without data, and for networks of more than 4000 numbers. solved: whether
-    equations and conditions hold, and the data lie within their noise; what speaks against the
-    estimate of the equations does not speak against one that is noise all over.
+    stays as it is without data, and for networks of more than 4000 numbers. solved: see
+    ErrorEstimate.moved_by_noise.
     """
     columns, problem = network_columns(objective), objective.problem
     names = [name for name in problem.outputs if name in estimate.relative_l2]
@@ -113,17 +112,11 @@ def with_noise(
         noise[name], maximum[name] = _rms(deviations[here]) / size, float(deviations[worst])
         place = places[worst].tolist()
         where[name] = dict(zip(problem.domain.coordinates, place, strict=True))
-    found = replace(
-        estimate.moved_by_noise(noise, maximum, where),
-        band=NoiseBand(
-            dict(zip(problem.domain.coordinates, places.T.tolist(), strict=True)),
-            {name: bands[name].tolist() for name in noise},
-        ),
+    band = NoiseBand(
+        dict(zip(problem.domain.coordinates, places.T.tolist(), strict=True)),
+        {name: bands[name].tolist() for name in noise},
     )
-    if solved and found.noise.keys() >= found.relative_l2.keys():
-        # The equations were asked how far u is from what satisfies them: noise does not show there.
-        return replace(found, doubts=(), possible={}, remarks=found.remarks[-1:])
-    return found
+    return replace(estimate.moved_by_noise(noise, maximum, where, solved), band=band)
 
 
 def _data(objective: Objective) -> list[Block]:

@@ -30,6 +30,7 @@ from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.objective import Block, Objective
 from pinn.residuals import Judged, Measured, judged
 from pinn.solution.recovery import UNLIKELY, DataFit, Recovery
+from pinn.training.judging.noise import spreads
 from pinn.training.resources import one_blas_thread
 
 # Directions of the network below this share of the largest are not resolved.
@@ -189,17 +190,8 @@ def network_columns(objective: Objective) -> np.ndarray:
 
 def ridge(objective: Objective, noise: float, norm: float) -> np.ndarray:
     """Return D: what holds each number of a network to its size."""
-    spreads = _spreads(objective)[network_columns(objective)]
-    return np.maximum(_RANK * norm, np.sqrt(noise) / spreads)
-
-
-def _spreads(objective: Objective) -> np.ndarray:
-    """Return how far each parameter of a network may well move: the size of its tensor, or 1."""
-    theta = objective.theta
-    found = np.ones_like(theta)
-    for part in objective.layout.parts:
-        found[part.place] = max(1.0, float(np.sqrt(np.mean(theta[part.place] ** 2))))
-    return found
+    own = spreads(objective, objective.theta)[network_columns(objective)]
+    return np.maximum(_RANK * norm, np.sqrt(noise) / own)
 
 
 def noisy(objective: Objective, block: Block) -> Noisy:
@@ -311,9 +303,8 @@ def _misfits(fits: dict[str, DataFit], data: Sequence[Noisy]) -> Iterator[str]:
     for one, (name, fit) in zip(data, fits.items(), strict=True):
         if fit.probability < UNLIKELY:
             yield (
-                f"the data of {name} lie {fit.scatter:.2g} of their sigma from the solution, where "
-                f"1 is expected (chi-square {fit.chi_square:.4g} for {fit.freedom:.4g} degrees of "
-                f"freedom): {_outlying(one) or _lacking(one) or _not_fitting(fit)}"
+                f"the data of {name} lie {fit.off}: "
+                f"{_outlying(one) or _lacking(one) or _not_fitting(fit)}"
             )
 
 

@@ -320,8 +320,7 @@ def _of_condition(fields: _Fields, residual: Residual) -> float | None:
 def _beyond_noise(residual: Residual, rows: np.ndarray) -> float:
     """Return the rms of rows but for what noise may bring: the square root of what is more."""
     mine = judged(residual, rows)
-    noise = residual.source.noise or 0.0
-    brought = noise**2 * (1 + _DEVIATIONS * math.sqrt(mine.spread / len(mine.rows)))
+    brought = mine.most_of_noise(residual.source.noise or 0.0, _DEVIATIONS)
     return math.sqrt(max(mine.rms**2 - brought, 0.0))
 
 

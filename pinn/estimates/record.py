@@ -136,11 +136,15 @@ class ErrorEstimate:
         noise: Mapping[str, float],
         maximum: Mapping[str, float],
         where: Mapping[str, dict[str, float]],
+        solved: bool = False,
     ) -> ErrorEstimate:
         """Return the estimate with what noise has moved, by unknown or field, where that is more.
 
         noise: of the size of one standard error in relative L2. maximum, where: the largest
-        standard error, and its place.
+        standard error, and its place. solved: whether equations and conditions hold, and the data
+        lie within their noise; what speaks against the estimate of the equations does not speak
+        against one that is noise all over, as these were asked how far u is from what satisfies
+        them, and noise does not show there.
         """
         raised = {n: share for n, share in noise.items() if share > self.relative_l2.get(n, 0.0)}
         # a maximum that is not told, nan, stays so
@@ -150,12 +154,15 @@ class ErrorEstimate:
             f"noise in the data may have moved {told} (relative L2, one standard error): the "
             "estimate is this, as the equations alone would tell a smaller one"
         )
-        return dataclasses.replace(
+        found = dataclasses.replace(
             self, noise=raised, relative_l2={**self.relative_l2, **raised},
             maximum={**self.maximum, **{name: maximum[name] for name in larger}},
             where={**self.where, **{name: where[name] for name in larger}},
             remarks=(*self.remarks, remark) if raised else self.remarks,
         )  # fmt: skip
+        if solved and raised and raised.keys() >= found.relative_l2.keys():
+            return dataclasses.replace(found, doubts=(), possible={}, remarks=(remark,))
+        return found
 
     def evaluate(self, **coordinates: Any) -> dict[str, np.ndarray]:
         """Return the estimated error e = u* - u of each unknown, field and quantity at points.

@@ -38,6 +38,13 @@ class Judged:
         """How large the noise of the rows is, by those that are judged."""
         return float(np.sqrt(np.mean(self.rows**2) / self.variance))
 
+    def most_of_noise(self, noise: float, deviations: float) -> float:
+        """Return the largest square of `rms` that noise of a size brings.
+
+        deviations: of such squares, in whose units it lies above the one that is expected.
+        """
+        return noise**2 * (1 + deviations * math.sqrt(self.spread / len(self.rows)))
+
 
 def judged(residual: Residual, rows: np.ndarray) -> Judged:
     """Return the rows, (n,) as `residual.evaluate` gives them, by which a fit is judged.

@@ -47,6 +47,14 @@ class DataFit:
         return math.sqrt(self.chi_square / self.freedom) if self.freedom > 0 else math.nan
 
     @property
+    def off(self) -> str:
+        """How far off the data lie, in words, with the numbers that a test of it takes."""
+        return (
+            f"{self.scatter:.2g} of their sigma from the solution, where 1 is expected (chi-square "
+            f"{self.chi_square:.4g} for {self.freedom:.4g} degrees of freedom)"
+        )
+
+    @property
     def text(self) -> str:
         """It in words: "80 rows, 0.98 sigma from the solution"."""
         if math.isnan(self.probability):

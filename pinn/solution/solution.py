@@ -223,10 +223,7 @@ class Solution:
             found = error_estimate(self.experiment, objective, self.theta, self.report.residual)
         # what noise has moved was found when training ended
         largest = {name: known.maximum[name] for name in known.noise}
-        moved = found.moved_by_noise(known.noise, largest, known.where)
-        if known.trusted and known.noise.keys() >= moved.relative_l2.keys():
-            # what speaks against the estimate of the equations was judged beside noise then
-            moved = dataclasses.replace(moved, doubts=(), possible={}, remarks=known.remarks)
+        moved = found.moved_by_noise(known.noise, largest, known.where, solved=known.trusted)
         return dataclasses.replace(moved, band=known.band)
 
     def plot_error(

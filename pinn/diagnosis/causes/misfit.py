@@ -33,9 +33,7 @@ def misfit(seen: Examination) -> Iterator[Finding]:
         )  # fmt: skip
         yield Finding(
             "misfit", "data that do not fit the equations",
-            f"{name}: {fit.rows} rows, {fit.scatter:.2g} of their sigma from the solution where 1 "
-            f"is expected (chi-square {fit.chi_square:.4g} for {fit.freedom:.4g} degrees of "
-            f"freedom), and {seen.trial.steps} steps of {seen.trial.stage.name} do not lower the "
-            "loss",
+            f"the {fit.rows} rows of {name} lie {fit.off}, and {seen.trial.steps} steps of "
+            f"{seen.trial.stage.name} do not lower the loss",
             (change,), None, alone=True,
         )  # fmt: skip

@@ -14,6 +14,7 @@ from pinn.diagnosis.posed.statement import Stated, Statement
 from pinn.diagnosis.posed.systems import of_unknowns, systems_of
 from pinn.equations.leaves import parts_of
 from pinn.sampling import stream
+from pinn.text import sum_text
 
 # Slopes are the same below this share of their size, sums of rows zero, factors none.
 _ROUNDING, _DEPENDENT, _NONE = 1e-9, 1e-9, 1e-6
@@ -248,13 +249,7 @@ def _summed(
     equations: Sequence[Stated], parts: Mapping[int, Mapping[tuple[str, ...], float]]
 ) -> str:
     """Return a sum of equations as text: "'a' - 2*'b'"."""
-    text = ""
-    for k, own in sorted(parts.items()):
-        factor = own[()]
-        size = "" if abs(abs(factor) - 1) < _NONE else f"{abs(factor):.6g}*"
-        sign = ("-" if factor < 0 else "") if not text else (" - " if factor < 0 else " + ")
-        text += f"{sign}{size}{equations[k].name!r}"
-    return text
+    return sum_text((own[()], repr(equations[k].name)) for k, own in sorted(parts.items()))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.leaves import At, parts_of
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.values import Values
+from pinn.text import sum_text
 
 # Slopes are the same below this share of their size.
 _ROUNDING = 1e-9
@@ -271,8 +272,8 @@ def _said(field: Affine) -> str:
     slopes = {column: factor for column, factor in field.items() if column[1]}
     turns = len(unknowns) == len(slopes) == 2 and _is_turn(slopes)
     sign = -1.0 if turns and next(iter(slopes.values())) > 0 else 1.0
-    texts = [_text_of({name: sign * factor for (own, name), factor in field.items()
-                       if own == unknown}) for unknown in unknowns]  # fmt: skip
+    texts = [sum_text((sign * factor, name) for (own, name), factor in field.items()
+                      if own == unknown) for unknown in unknowns]  # fmt: skip
     last = unknowns[-1]
     if len(unknowns) == 1:
         what = f"a multiple of {texts[0]} may be added to {last!r} in any solution"
@@ -289,14 +290,3 @@ def _is_turn(slopes: Affine) -> bool:
     """Return whether two factors are those of a rotation, -y and x."""
     (one, other), (first, second) = slopes, slopes.values()
     return one[1] != other[1] and abs(first + second) <= _NONE * abs(first)
-
-
-def _text_of(factors: Mapping[str, float]) -> str:
-    """Return an affine function as text: "x - 0.5"."""
-    text = ""
-    for name, factor in factors.items():
-        size = f"{abs(factor):.4g}"
-        shown = size if not name else name if abs(abs(factor) - 1) < _NONE else f"{size}*{name}"
-        sign = ("-" if factor < 0 else "") if not text else (" - " if factor < 0 else " + ")
-        text += sign + shown
-    return text

@@ -142,5 +142,4 @@ def has_told_noise(residual: Residual) -> bool:
 def within_noise(residual: Residual, rows: np.ndarray) -> bool:
     """Return whether data lie no further off than their noise may bring; rows: (n,)."""
     mine = judged(residual, rows.astype(np.float64))
-    chi_square = float(np.mean(mine.rows**2)) / (mine.variance * residual.source.noise**2)
-    return chi_square <= 1 + _DEVIATIONS * math.sqrt(mine.spread / len(mine.rows))
+    return mine.rms**2 <= mine.most_of_noise(residual.source.noise, _DEVIATIONS)

@@ -93,14 +93,16 @@ class Judge:
             return None
         theta, loss, _ = known
         weights, objective = self.weights, self._objective
-        found = [
+
+        def of_noise() -> str | None:
+            return settled(objective, theta, course, weights) if stage.takes_jacobian else None
+
+        found = (
             (StopReason.TARGET, lambda: target_reached(loss, self._target, looks, weights)),
             (StopReason.PRECISION, lambda: at_floor(objective, theta, looks, weights)),
+            (StopReason.SETTLED, of_noise),
             (StopReason.STALLED, enough),
-        ]
-        if stage.takes_jacobian:
-            verdict = StopReason.SETTLED, lambda: settled(objective, theta, course, weights)
-            found.insert(2, verdict)
+        )
         for reason, verdict in found:
             why = verdict()
             if why is not None:

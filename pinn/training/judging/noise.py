@@ -50,9 +50,17 @@ def to_be_had(objective: Objective, theta: np.ndarray, unit: float) -> float:
     objective at theta.
     """
     normal, slope = objective.gram(theta)
-    held = np.full(objective.size, _RANK * float(np.trace(normal)))
-    for part in objective.layout.parts:
-        if objective.layout.networks[part.place].all():
-            size = max(1.0, float(np.sqrt(np.mean(theta[part.place] ** 2))))
-            held[part.place] = np.maximum(held[part.place], unit / size**2)
+    of_size = np.where(objective.layout.networks, unit / spreads(objective, theta) ** 2, 0.0)
+    held = np.maximum(of_size, _RANK * float(np.trace(normal)))
     return float(slope @ np.linalg.solve(normal + np.diag(held), slope))
+
+
+def spreads(objective: Objective, theta: np.ndarray) -> np.ndarray:
+    """Return how far each number may well move where nothing tells: the size of its tensor, or 1.
+
+    (size,); that is meant of the numbers of networks.
+    """
+    found = np.ones(objective.size)
+    for part in objective.layout.parts:
+        found[part.place] = max(1.0, float(np.sqrt(np.mean(theta[part.place] ** 2))))
+    return found
