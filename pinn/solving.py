@@ -350,16 +350,18 @@ def _warn(ranks: Ranks, doubt: Warning | str, category: type[Warning] | None = N
 def check(**arguments: Any) -> Check:
     """Return what a run would be made of, and what seems wrong with it, without training.
 
-    The arguments are those of `solve`. Printed, the result is a table of the blocks: points, rows,
-    derivatives, size at the start, memory and time a step; pinn.diagnosis.Check has the numbers.
-    What cannot be evaluated at all is among its `errors`.
+    The arguments are those of `solve`; of callbacks `on_choosing` is called alone. Printed, the
+    result is a table of the blocks: points, rows, derivatives, size at the start, memory and time a
+    step; pinn.diagnosis.Check has the numbers. What cannot be evaluated at all is among its
+    `errors`.
 
     Raises what solve raises before training begins.
     """
-    check_callbacks(arguments.pop("callbacks"))
+    callbacks = check_callbacks(arguments.pop("callbacks"))
     experiment, start = _experiment(**arguments), arguments["start"]
     with training_resources():
-        chosen, decided, _, interrupted = _chosen(experiment, start)
+        tell = functools.partial(notify, callbacks, "on_choosing")
+        chosen, decided, _, interrupted = _chosen(experiment, start, tell)
         if interrupted:
             raise KeyboardInterrupt
         if is_timed(experiment, start is not None):

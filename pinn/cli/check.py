@@ -44,7 +44,7 @@ def check(arguments: argparse.Namespace) -> int:
     from pinn.files import to_json
 
     with mistakes_of(config):
-        found = pinn.check(**config.experiment.arguments)
+        found = pinn.check(**config.experiment.arguments, callbacks=[pinn.Progress()])
     say(to_json(found.as_dict(), ascii=True) if arguments.json else str(found))
     for error in found.errors:
         tell(f"{config.source}: {error}")

@@ -60,7 +60,7 @@ def show(arguments: argparse.Namespace) -> int:
     """Print what a run ended with, or how far it came; return the exit code."""
     from pinn.estimates.record import reasons
     from pinn.runs.comparison import results
-    from pinn.runs.overview import Overview
+    from pinn.runs.overview import Overview, recovery_of
     from pinn.text import aligned
 
     run = opened(arguments.run, "runs show")
@@ -74,8 +74,11 @@ def show(arguments: argparse.Namespace) -> int:
               for one in summary.get("stages") or ()),
             *(f"decision: {one['what']}: {one['why']}" for one in summary.get("decisions") or ()),
             *(f"warning: {one}" for one in summary.get("warnings") or ()),
+            *(f"data: {name}: {fit.text}" for name, fit in recovery_of(summary).data.items()),
+            *(f"coefficients: {one}" for one in [seen.doubt_of_coefficients] if one),
             *(f"the estimated error is not to be trusted: {one}" for one in reasons(
                 estimate.get("relative_l2") or {}, estimate.get("doubts") or ())),
+            *(f"note: {one}" for one in estimate.get("remarks") or ()),
             f"stopped: {summary.get('message')}",
         ]  # fmt: skip
         for line in told:

@@ -18,7 +18,7 @@ from pinn.equations.leaves import (
 )
 from pinn.equations.names import MAX_ORDER
 from pinn.equations.tabulated import Tabulated
-from pinn.expressions import Call, Expression, Unary, algebra, fold, nodes
+from pinn.expressions import Binary, Call, Expression, Unary, algebra, fold, nodes
 
 if TYPE_CHECKING:
     from pinn.equations.scope import Scope
@@ -61,6 +61,8 @@ class Calculus:
             found = own(part)
             if found is not None:
                 return found
+            if isinstance(part, Binary | Call | Unary):  # as most are
+                return self._of_function(node, part, inner)
             if isinstance(part, Derivative | Laplacian):
                 return self._of_unknown(node, part, coordinate)
             if isinstance(part, At):
@@ -69,8 +71,6 @@ class Calculus:
                 return algebra.ONE if part.name == coordinate else algebra.ZERO
             if isinstance(part, Integral):
                 return self._of_integral(node, part, inner)
-            if isinstance(part, Tabulated):
-                return self._of_table(part, inner)
             if isinstance(part, Sum):
                 return part.with_children(inner) if inner[0] is not algebra.ZERO else algebra.ZERO
             if isinstance(part, OfOrder):
@@ -84,17 +84,31 @@ class Calculus:
                     f"{part} belongs to the points themselves, so it has no derivative in "
                     f"{coordinate}; take it out of {node.function}(...)"
                 )
-            if isinstance(part, Supplied):
-                raise node.error(
-                    f"{node.function}: a value that a function has computed does not know what it "
-                    "was made of, so it has no derivative here; compute the whole equation with s "
-                    "alone (s.sin for autograd.sin), or give text, such as s.diff('u**2', 'x')"
-                )
-            if not part.children or all(value is algebra.ZERO for value in inner):
+            return self._of_function(node, part, inner)
+
+        return fold(operand, rule)
+
+    def partial(
+        self, node: Call, operand: Expression, leaf: Derivative | Laplacian
+    ) -> Expression:
+        """Differentiate a resolved tree in a leaf, an unknown or a derivative of one, alone.
+
+        All other leaves count as constant. Raises ExpressionError where the leaf's unknown is asked
+        for elsewhere, or in an integral.
+        """
+
+        def rule(part: Expression, inner: list[Expression]) -> Expression:
+            self.visit(node)
+            if part == leaf:
+                return algebra.ONE
+            if isinstance(part, At | Integral | Sum | OfOrder):
+                if any(_unknown_of(one) == leaf.unknown for one in nodes(part)):
+                    raise node.error(
+                        f"{node.function} takes {leaf.unknown!r} and its derivatives at the point "
+                        f"itself; here it is asked for elsewhere, in {part}"
+                    )
                 return algebra.ZERO
-            if isinstance(part, Unary):
-                return inner[0] if part.operator == "+" else algebra.negate(inner[0], part)
-            return algebra.RULES[part.label[0]](part, part.children, inner)
+            return self._of_function(node, part, inner)
 
         return fold(operand, rule)
 
@@ -137,6 +151,24 @@ class Calculus:
                 f"{node.function} expands to too many terms; introduce an unknown for a part of "
                 "it, or lower the order"
             )
+
+    def _of_function(
+        self, node: Call, part: Expression, inner: list[Expression]
+    ) -> Expression:
+        """The chain rule of a function, a sum, a product or a table; 0 for what is a constant."""
+        if isinstance(part, Supplied):
+            raise node.error(
+                f"{node.function}: a value that a function has computed does not know what it "
+                "was made of, so it has no derivative here; compute the whole equation with s "
+                "alone (s.sin for autograd.sin), or give text, such as s.diff('u**2', 'x')"
+            )
+        if isinstance(part, Tabulated):
+            return self._of_table(part, inner)
+        if not part.children or all(value is algebra.ZERO for value in inner):
+            return algebra.ZERO
+        if isinstance(part, Unary):
+            return inner[0] if part.operator == "+" else algebra.negate(inner[0], part)
+        return algebra.RULES[part.label[0]](part, part.children, inner)
 
     def _of_unknown(
         self, node: Call, leaf: Derivative | Laplacian, coordinate: str
@@ -201,3 +233,8 @@ class Calculus:
             there = substituted(part.integrand, {part.variable: limit})
             total = join(total, algebra.multiply(there, rate, part), part)
         return total
+
+
+def _unknown_of(part: Expression) -> str | None:
+    """Return the unknown that a leaf belongs to; None for what is none."""
+    return part.unknown if isinstance(part, Derivative | Laplacian | At) else None

@@ -89,6 +89,10 @@ def resolve(expression: Expression, scope: Scope) -> Expression | Vector:
     on intervals, disks and balls by 20 nodes on each chord, or as many as ``nodes=`` says, in some
     ``directions=``; on other shapes, or where they are given, by 100 ``steps=`` of equal length;
     ``riemann_liouville(e, x, alpha)`` is the left plus the right derivative of order alpha.
+    ``variation(f, u)`` is the sum of (-1)^k D^k (df / d(D^k u)) over the derivatives D^k u of order
+    k that f has, 0 where the integral of f is stationary (Euler and Lagrange); a vector of unknowns
+    gives a vector. ``natural(f, u)`` is the outward normal times df / d(grad u): 0 on a boundary
+    that leaves u free.
     ``curl`` of a vector is a scalar in two dimensions and a vector in three; of a scalar in two
     dimensions it is vec(u_y, -u_x). ``abs2(u, v)`` is u**2 + v**2, of a vector too.
 
@@ -413,21 +417,75 @@ class _Resolver:
         return total
 
     def dn(self, node: Call, values: list[_Value]) -> Expression:
-        self.need_space(node)
         operand = self.scalar(node, values[0], 0)
-        names = [normal_name(coordinate) for coordinate in self.scope.space]
-        if not set(names) <= set(self.scope.columns):
-            raise node.error(
-                f"dn needs the outward normal, {' and '.join(names)}, which only the points of a "
-                "boundary have; take the slopes themselves, such as "
-                f"{' and '.join(f'{self.scope.unknowns[0]}_{c}' for c in self.scope.space)}"
-            )
+        names = self.need_normal(node)
         total: Expression = algebra.ZERO
         for name, coordinate in zip(names, self.scope.space, strict=True):
             slope = self.calculus.derivative(node, operand, coordinate, hold_columns=True)
             normal = Column(name, **algebra.origin(node))
             total = algebra.add(total, algebra.multiply(normal, slope, node), node)
         return total
+
+    def variation(self, node: Call, values: list[_Value]) -> _Value:
+        if isinstance(values[1], Vector):
+            return Vector(self.variation(node, [values[0], part]) for part in values[1])
+        density, calculus = values[0], self.calculus
+        total: Expression = algebra.ZERO
+        for leaf in self.leaves_of_density(node, values):
+            term = calculus.partial(node, density, leaf)
+            if isinstance(leaf, Laplacian):
+                for _ in range(leaf.times):
+                    term = self.laplacian(node, [term])
+            else:
+                for coordinate in leaf.coordinates:
+                    term = calculus.derivative(node, term, coordinate)
+            join = algebra.subtract if leaf.order % 2 else algebra.add
+            total = join(total, term, node)
+        return total
+
+    def natural(self, node: Call, values: list[_Value]) -> Expression:
+        self.need_normal(node)
+        density = values[0]
+        slopes = [
+            leaf for leaf in self.leaves_of_density(node, values)
+            if leaf.order and not set(self.names_of(leaf)).isdisjoint(self.scope.space)
+        ]  # fmt: skip
+        higher = next((leaf for leaf in slopes if leaf.order > 1), None)
+        if higher is not None:
+            raise node.error(
+                f"natural is for an energy with first derivatives; with {higher} a free boundary "
+                "has two conditions: write them out, with dn and diff"
+            )
+        total: Expression = algebra.ZERO
+        for leaf in slopes:
+            (coordinate,) = leaf.coordinates
+            normal = Column(normal_name(coordinate), **algebra.origin(node))
+            slope = self.calculus.partial(node, density, leaf)
+            total = algebra.add(total, algebra.multiply(normal, slope, node), node)
+        return total
+
+    def leaves_of_density(
+        self, node: Call, values: list[_Value]
+    ) -> list[Derivative | Laplacian]:
+        """Return an unknown and its derivatives in what is integrated, in order of appearance."""
+        density, unknown = self.scalar(node, values[0], 0), values[1]
+        if not isinstance(unknown, Derivative) or unknown.order:
+            raise node.arguments[1].error(
+                f"{node.function} takes an energy density, then one of the unknowns "
+                f"{', '.join(self.scope.unknowns)}; got {abridge(str(node.arguments[1]))}"
+            )
+        found = [
+            leaf for leaf in nodes(density)
+            if isinstance(leaf, Derivative | Laplacian) and leaf.unknown == unknown.unknown
+        ]  # fmt: skip
+        if not found:
+            raise node.error(
+                f"{node.function}: what is integrated does not depend on {unknown.unknown!r}"
+            )
+        return list(dict.fromkeys(found))
+
+    def names_of(self, leaf: Derivative | Laplacian) -> tuple[str, ...]:
+        return self.scope.space if isinstance(leaf, Laplacian) else leaf.coordinates
 
     def at(self, node: Call, values: list[_Value]) -> _Value:
         operand, *replacements = values
@@ -618,6 +676,18 @@ class _Resolver:
 
     def sees_space(self, leaf: Derivative) -> bool:
         return set(self.scope.space) <= set(self.scope.inputs_of(leaf.unknown))
+
+    def need_normal(self, node: Call) -> list[str]:
+        """Return the names of the outward normal's components."""
+        self.need_space(node)
+        names = [normal_name(coordinate) for coordinate in self.scope.space]
+        if not set(names) <= set(self.scope.columns):
+            raise node.error(
+                f"{node.function} needs the outward normal, {' and '.join(names)}, which only the "
+                "points of a boundary have; take the slopes themselves, such as "
+                f"{' and '.join(f'{self.scope.unknowns[0]}_{c}' for c in self.scope.space)}"
+            )
+        return names
 
     def need_space(self, node: Call) -> None:
         if not self.scope.space:

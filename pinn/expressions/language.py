@@ -42,6 +42,8 @@ OPERATORS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
         "integral": (4, 4),
         "fractional_laplacian": (2, 2),
         "riemann_liouville": (3, 3),
+        "variation": (2, 2),
+        "natural": (2, 2),
     }
 )
 

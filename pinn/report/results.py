@@ -14,7 +14,6 @@ from pinn.solution.report import Report
 from pinn.solution.report_text import (
     DOUBTED,
     NOT_TRAINED,
-    NOT_YET,
     marked,
     strange_references,
 )
@@ -158,21 +157,21 @@ def coefficients(subject: Subject) -> Html | None:
         return None
     parts = []
     if values:
-        errors = recovery.standard_errors
+        errors, doubt = recovery.standard_errors, report.doubt_of_coefficients
         parts.append(table(
             ["coefficient", "value", "standard error", "of the value"],
             [
                 [labelled(subject.solution.problem, name),
                  f"{value:.8g}".replace("-", "\N{MINUS SIGN}"),
                  NOT_TRAINED if name in recovery.untrained
-                 else marked(short(errors.get(name)), report.unsolved and name in errors),
+                 else marked(short(errors.get(name)), bool(doubt) and name in errors),
                  _share(errors.get(name), value)]
                 for name, value in values.items()
             ],
             numbers=3,
         ))  # fmt: skip
-        if report.unsolved and errors:
-            parts.append(element("p", f"{DOUBTED}: {NOT_YET}", class_="warning"))
+        if doubt:
+            parts.append(element("p", f"{DOUBTED}: {doubt}", class_="warning"))
         names = list(recovery.correlations)
         if len(names) > 1:
             parts.append(element("h3", "Correlations"))

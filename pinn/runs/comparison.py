@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pinn.runs.overview import Overview, doubted_of, explained
-from pinn.solution.recovery import Recovery
+from pinn.runs.overview import Overview, doubted_of, explained, recovery_of
 from pinn.solution.report_text import marked
 from pinn.text import aligned
 
@@ -74,12 +72,7 @@ def _coefficient(run: Overview, name: str) -> str:
     value = _under(run.summary, ("parameters",)).get(name)
     if value is None:
         return "-"
-    kept = _under(run.summary, ("recovery",))
-    # null stands for an error without end
-    errors = {n: math.inf if one is None else one
-              for n, one in (kept.get("standard_errors") or {}).items()}  # fmt: skip
-    recovery = Recovery(errors, untrained=tuple(kept.get("untrained") or ()))
-    return recovery.of(name, value, sure=not run.unsolved)
+    return recovery_of(run.summary).of(name, value, sure=not run.doubt_of_coefficients)
 
 
 def _under(summary: Any, path: tuple[str, ...]) -> dict[str, Any]:

@@ -56,6 +56,11 @@ def listed(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return maybe(lambda value: isinstance(value, list) and all(map(holds, value)))
 
 
+def named(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Return a test of an object, by names, whose values pass another."""
+    return lambda value: isinstance(value, dict) and all(map(holds, value.values()))
+
+
 def of_form(form: Form) -> Callable[[Any], bool]:
     """Return a test of an object of a form."""
     return lambda value: isinstance(value, dict) and wrong_key(value, form) is None
@@ -74,20 +79,33 @@ RECORD: Form = {
     "rel_l2": lambda value: is_number(value) or is_numbers(value),
 }
 
+DATA_FIT: Form = {
+    "rows": is_count,
+    "sigma": is_number,
+    "freedom": is_number,
+    "chi_square": is_number,
+    "probability": is_number,
+    "left_out": maybe(is_count),
+    "outliers": maybe(is_count),
+}
+
 SUMMARY: Form = {
     "steps": maybe(is_count),
     "wall_s": is_number,
     "loss": is_number,
     "rel_l2": maybe(is_numbers),
     "parameters": maybe(is_numbers),
-    "error_estimate": maybe(of_form({"relative_l2": maybe(is_numbers), "doubts": listed(is_text)})),
-    "recovery": maybe(
-        of_form({"standard_errors": maybe(is_numbers), "untrained": listed(is_text)})
-    ),
+    "error_estimate": maybe(of_form({
+        "relative_l2": maybe(is_numbers), "doubts": listed(is_text), "remarks": listed(is_text),
+    })),
+    "recovery": maybe(of_form({
+        "standard_errors": maybe(is_numbers), "untrained": listed(is_text),
+        "data": maybe(named(of_form(DATA_FIT))),
+    })),
     "unsolved": maybe(lambda value: isinstance(value, bool)),
     "stop_reason": maybe(is_text),
     "message": maybe(is_text),
     "stages": listed(of_form({"name": is_text, "message": is_text, "loss": is_number})),
     "decisions": listed(of_form({"what": is_text, "why": is_text})),
     "warnings": listed(is_text),
-}
+}  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from pinn.estimates.record import is_doubted
 from pinn.files import DamagedFile, sentence_of
 from pinn.runs.claim import MARKER, RunExists, is_run
 from pinn.runs.run import Run
+from pinn.solution.recovery import NOT_YET, DataFit, Recovery
 from pinn.solution.report_text import DOUBTED, marked
 from pinn.text import aligned, labelled
 
@@ -84,6 +85,12 @@ class Overview:
         )  # fmt: skip
 
     @property
+    def doubt_of_coefficients(self) -> str:
+        """Why the standard errors are not to be trusted, a sentence; "" where they are."""
+        recovery = recovery_of(self.summary)
+        return NOT_YET if self.unsolved and recovery.standard_errors else recovery.doubt
+
+    @property
     def told_state(self) -> str:
         """Its state, and that it is unsolved where that is so."""
         return f"{self.state}, {_UNSOLVED}" if self.unsolved else self.state
@@ -117,6 +124,22 @@ def doubted_of(summary: Mapping[str, Any]) -> dict[str, bool]:
     estimate = summary.get("error_estimate") or {}
     doubts = estimate.get("doubts") or ()
     return {name: is_doubted(v, doubts) for name, v in (estimate.get("relative_l2") or {}).items()}
+
+
+def recovery_of(summary: Mapping[str, Any]) -> Recovery:
+    """Return what a summary has of coefficients and data; of an older one what there is."""
+    kept = summary.get("recovery") or {}
+    # null stands for an error without end, and for a number of a fit that is not known
+    errors = {n: math.inf if one is None else one
+              for n, one in (kept.get("standard_errors") or {}).items()}  # fmt: skip
+    names = [one.name for one in fields(DataFit)]
+    data = {
+        name: DataFit(**{
+            key: math.nan if fit[key] is None else fit[key] for key in names if key in fit
+        })
+        for name, fit in (kept.get("data") or {}).items()
+    }  # fmt: skip
+    return Recovery(errors, data=data, untrained=tuple(kept.get("untrained") or ()))
 
 
 def _number(value: Any) -> float:

@@ -13,7 +13,12 @@ from pinn.checks import equal_with_nan
 _CAUTIOUS, _ENOUGH = 0.5, 10.0
 UNLIKELY = 1e-3
 """Data that lie as far off, or further, with less than this probability do not fit."""
-_SELDOM = 0.05
+NOT_YET = (
+    "the standard errors are those of noise at a solution of the equations that fits the data, "
+    "which this is not"
+)
+"""Of standard errors where training did not solve the problem."""
+_SELDOM, _DOUBTED = 0.05, 0.01
 
 
 @equal_with_nan
@@ -53,6 +58,11 @@ class DataFit:
             f"{self.scatter:.2g} of their sigma from the solution, where 1 is expected (chi-square "
             f"{self.chi_square:.4g} for {self.freedom:.4g} degrees of freedom)"
         )
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether noise as it was told seldom brings data as far off as these."""
+        return self.probability < _DOUBTED
 
     @property
     def text(self) -> str:
@@ -96,6 +106,20 @@ class Recovery:
     data: dict[str, DataFit] = field(default_factory=dict)
     untrained: tuple[str, ...] = ()
 
+    @property
+    def doubt(self) -> str:
+        """Why the standard errors may be too small, a sentence; "" where nothing says so."""
+        found = [
+            f"noise brings those of {name} as far off in {_share(fit.probability)} of such fits"
+            for name, fit in self.data.items() if fit.is_doubted
+        ]  # fmt: skip
+        if not found or not self.standard_errors:
+            return ""
+        return (
+            f"the standard errors are those of noise alone, and data lie further off: {found[0]}; "
+            "what the equations lack may have moved the coefficients by many of them"
+        )
+
     def text(self, parameters: Mapping[str, float], sure: bool = True) -> list[str]:
         """Return each coefficient with its standard error: "k = 0.301 ± 0.004".
 
@@ -120,6 +144,8 @@ class Recovery:
 
 def _share(probability: float) -> str:
     """Return a small probability in words: "4 in a thousand"."""
+    if probability < UNLIKELY:
+        return "fewer than one in a thousand"
     return f"{100 * probability:.0f} in a hundred" if probability >= 0.01 else (
         f"{1000 * probability:.0f} in a thousand"
     )

@@ -10,7 +10,7 @@ from typing import Any
 from pinn.checks import equal_with_nan
 from pinn.estimates import ErrorEstimate
 from pinn.solution.accuracy import Errors
-from pinn.solution.recovery import Recovery
+from pinn.solution.recovery import NOT_YET, Recovery
 from pinn.solution.report_text import report_text
 from pinn.solution.restored import restored
 from pinn.training.course import Decision
@@ -84,6 +84,13 @@ class Report:
             decisions=result.decisions,
         )
 
+    @property
+    def doubt_of_coefficients(self) -> str:
+        """Why the standard errors are not to be trusted, a sentence; "" where they are."""
+        if self.unsolved and self.recovery.standard_errors:
+            return NOT_YET
+        return self.recovery.doubt
+
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""
         stages = [vars(stage) | {"reason": str(stage.reason)} for stage in self.stages]
@@ -125,7 +132,7 @@ class Report:
             f"stopped: {self.stop_reason}",
             f"loss {self.loss:.3e}{fresh}",
             f"{steps} in {self.wall_seconds:.1f} s",
-            *self.recovery.text(self.parameters, sure=not self.unsolved),
+            *self.recovery.text(self.parameters, sure=not self.doubt_of_coefficients),
             *(
                 f"relative L2 error of {name} {value:.2e} (max {self.max_error[name]:.2e})"
                 for name, value in self.rel_l2.items()

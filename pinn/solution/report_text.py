@@ -23,12 +23,6 @@ _STRANGE, _OTHER = 100.0, 1e-3
 # What stands beside an estimate that is not to be trusted.
 DOUBTED = "?"
 
-# Of standard errors where training did not solve the problem.
-NOT_YET = (
-    "the standard errors are those of noise at a solution of the equations that fits the data, "
-    "which this is not"
-)
-
 # What stands in place of the standard error of a coefficient that no step has moved.
 NOT_TRAINED = "not trained"
 
@@ -102,8 +96,8 @@ def facts(report: Report) -> list[tuple[str, str]]:
     for reason in reasons(estimate.relative_l2, estimate.doubts):
         found.append((mark, f"{said}{reason}"))
         said = ""
-    if report.unsolved and report.recovery.standard_errors:
-        found.append((DOUBTED, NOT_YET))
+    if report.doubt_of_coefficients:
+        found.append((DOUBTED, report.doubt_of_coefficients))
     return found + [("note", remark) for remark in estimate.remarks]
 
 
@@ -125,7 +119,7 @@ def _errors(report: Report) -> Table:
         columns += [(report.rel_l2, ".2e", ()), (report.max_error, ".2e", ())]
     if estimate.relative_l2:
         doubted = {n for n, v in estimate.relative_l2.items() if is_doubted(v, estimate.doubts)}
-        headings += ["estimated L2", "estimated max"]
+        headings += ["est. relative L2", "est. max error"]
         columns += [(estimate.relative_l2, ".1e", doubted), (estimate.maximum, ".1e", doubted)]
     rows = [
         (name, *(
@@ -150,7 +144,7 @@ def _coefficients(report: Report) -> Table:
         return Table(["coefficient", "value"], [(name, f"{value:.6g}") for name, value in values])
     rows = [
         (name, f"{value:.6g}", NOT_TRAINED, "") if name in untrained
-        else (name, *_with_band(value, errors.get(name), report.unsolved))
+        else (name, *_with_band(value, errors.get(name), bool(report.doubt_of_coefficients)))
         for name, value in values
     ]  # fmt: skip
     return Table(["coefficient", "value", "standard error", "95 % interval"], rows)

@@ -12,7 +12,7 @@ from pinn.diagnosis.posed.statement import Stated, Statement
 from pinn.equations.leaves import At, Derivative, parts_of
 from pinn.equations.names import normal_name
 from pinn.geometry import Face, Part
-from pinn.residuals import WEIGHT, Boundary, Nodes, Residual, narrow, usual_nodes
+from pinn.residuals import WEIGHT, Boundary, Nodes, Residual, narrow, space_of, usual_nodes
 from pinn.sampling import Points, Sampling, stream
 
 # Above the error of the quadrature for smooth data on a box; on other shapes it is 1e-3.
@@ -23,29 +23,50 @@ _SURE = 5.0
 # Nodes miss what is in a smaller share of a part.
 _NARROW = 0.05
 _ROUNDING = 1e-9
+# Times, or members of a family, that are looked at.
+_TIMES = 5
 
 
 class _Totals(NamedTuple):
-    """What an equation makes inside, what flows out, and the sizes of both together."""
+    """What an equation makes inside, what flows out, and the sizes of both together, (times,)."""
 
-    made: float
-    flow: float
-    size: float
+    made: np.ndarray
+    flow: np.ndarray
+    size: np.ndarray
 
     @property
-    def rest(self) -> float:
+    def rest(self) -> np.ndarray:
         return self.made + self.flow
 
 
-def _unlike(totals: Callable[[bool], _Totals]) -> _Totals | None:
+class _Unlike(NamedTuple):
+    """Totals that do not balance: those furthest apart for their size, and when that is."""
+
+    made: float
+    flow: float
+    when: str
+
+
+def _unlike(statement: Statement, totals: Callable[[bool], _Totals]) -> _Unlike | None:
     """Return totals that do not balance; None where they do, or nodes do not tell.
 
     totals: by the nodes of an integral, and by twice as many of them.
     """
     few, many = totals(False), totals(True)
-    if abs(many.rest) <= _UNBALANCED * many.size:
+    rest = np.abs(many.rest)
+    sure = (rest > _UNBALANCED * many.size) & (rest > _SURE * np.abs(many.rest - few.rest))
+    if not sure.any():
         return None
-    return many if abs(many.rest) > _SURE * abs(many.rest - few.rest) else None
+    worst = int(np.argmax(np.where(sure, rest / np.where(many.size > 0, many.size, 1), 0.0)))
+    domain = statement.problem.domain
+    nodes = _nodes(statement, None, False)
+    places = nodes.coordinates[:: len(nodes) // len(rest)]
+    when = ", ".join(
+        f"{name} = {value:.4g}"
+        for name, value in zip(domain.coordinates, places[worst], strict=True)
+        if name not in domain.space
+    )
+    return _Unlike(float(many.made[worst]), float(many.flow[worst]), f", at {when}" * bool(when))
 
 
 def _is_seen(statement: Statement, stated: Iterable[Stated]) -> bool:
@@ -59,10 +80,10 @@ def unbalanced(statement: Statement) -> Iterator[str]:
 
     Of c*laplacian(u) + f = 0 with dn(u) = g on all of the boundary, the integral of f over the
     domain and c times that of g over the boundary have to cancel (Gauss). A period counts as a
-    boundary without a flux. Nothing is said of other equations, and of domains with time.
+    boundary without a flux. In time that holds at each one. Nothing is said of other equations.
     """
     domain = statement.problem.domain
-    if domain.coordinates != domain.space:
+    if not domain.space:
         return
     for equation in statement.equations:
         factor = _laplacian_factor(statement, equation)
@@ -80,21 +101,21 @@ def unbalanced(statement: Statement) -> Iterator[str]:
 
         def totals(finer: bool, one=equation, through=slopes, factor=factor) -> _Totals:
             made, size = _integral(statement, one.residual, None, finer)
-            flow = 0.0
+            flow = np.zeros(len(made))
             for condition in through.values():
                 parts = condition.residual.source.parts
                 value, other = _integral(statement, condition.residual, parts, finer)
                 flow, size = flow - factor * value, size + abs(factor) * other
             return _Totals(made, flow, size)
 
-        found = _unlike(totals)
+        found = _unlike(statement, totals)
         if found is not None and _is_seen(statement, [equation, *slopes.values()]):
             names = ", ".join(slopes) or "the periods"
             yield (
                 f"{equation.residual.what} and {names} contradict each other: integrated over the "
                 f"domain, the equation asks for {-found.made / factor:.6g} as the integral of "
                 f"dn({unknown}) over the boundary, and the conditions give "
-                f"{found.flow / factor:.6g}; no function can satisfy both"
+                f"{found.flow / factor:.6g}{found.when}; no function can satisfy both"
             )
 
 
@@ -103,10 +124,11 @@ def unbalanced_flow(statement: Statement) -> Iterator[str]:
 
     Of a*u_x + b*v_y + f = 0, with a and b constant, the integral of f over the domain and that of
     (a u, b v) along the normal over the boundary have to cancel (Gauss), as those of mass do.
-    Looked at where conditions give the values of that flow on all of the boundary, not in time.
+    Looked at where conditions give the values of that flow on all of the boundary; in time that
+    holds at each one.
     """
     domain = statement.problem.domain
-    if domain.coordinates != domain.space or len(domain.space) < 2:
+    if len(domain.space) < 2:
         return
     for equation in statement.equations:
         factors = _divergence(statement, equation)
@@ -122,13 +144,13 @@ def unbalanced_flow(statement: Statement) -> Iterator[str]:
             flows, sizes = zip(*through, strict=True)
             return _Totals(made, sum(flows), size + sum(sizes))
 
-        found = _unlike(totals)
+        found = _unlike(statement, totals)
         if found is not None and _is_seen(statement, [equation, *giving.values()]):
             yield (
                 f"{equation.residual.what} and {', '.join(giving)} contradict each other: "
                 "integrated over the domain, the equation asks for a flow of "
                 f"{0.0 - found.made:.6g} out of the boundary, and the conditions give "
-                f"{found.flow:.6g}; no functions can satisfy all of them"
+                f"{found.flow:.6g}{found.when}; no functions can satisfy all of them"
             )
 
 
@@ -155,7 +177,7 @@ def _through(
     factors: dict[str, tuple[str, float]],
     giving: dict[str, Stated],
     finer: bool = False,
-) -> tuple[float, float] | None:
+) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the flow out of a part, and that of its size; None where no conditions give it.
 
     giving: takes the conditions by name. finer: with twice the nodes.
@@ -174,8 +196,7 @@ def _through(
             return None
         flow += factor * normal * -rest_of(found[0]) / found[0].slopes[Derivative(unknown)]
         giving[given[0].name] = given[0]
-    weights = points.columns[WEIGHT]
-    return float(weights @ flow), float(weights @ np.abs(flow))
+    return _sums(statement, points, flow)
 
 
 def _gives(condition: Stated, unknown: str, part: Part) -> bool:
@@ -252,14 +273,22 @@ def _period(statement: Statement, condition: Stated, unknown: str) -> tuple[Part
 
 def _integral(
     statement: Statement, residual: Residual, parts: tuple[Part, ...] | None, finer: bool
-) -> tuple[float, float]:
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the integral of what a residual has besides its leaves, and that of its size."""
     points = _nodes(statement, parts, finer)
-    weights = points.columns[WEIGHT]
     columns = {name: points.columns[name] for name in points.columns if name != WEIGHT}
     (found, *_) = statement.linear(residual, Points(points.coordinates, columns))
-    rest = rest_of(found)
-    return float(weights @ rest), float(weights @ np.abs(rest))
+    return _sums(statement, points, rest_of(found))
+
+
+def _sums(
+    statement: Statement, points: Points, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums of values at nodes by their weights, and of their sizes, (times,) each."""
+    domain = statement.problem.domain
+    times = 1 if domain.coordinates == domain.space else _TIMES
+    weighted = (points.columns[WEIGHT] * values).reshape(times, -1)
+    return weighted.sum(axis=1), np.abs(weighted).sum(axis=1)
 
 
 def _nodes(statement: Statement, parts: tuple[Part, ...] | None, finer: bool) -> Points:
@@ -267,7 +296,10 @@ def _nodes(statement: Statement, parts: tuple[Part, ...] | None, finer: bool) ->
     domain = statement.problem.domain
     across = len(domain.space) - (parts is not None)
     count = 2 * usual_nodes(across) if finer and across else None
-    return Nodes(domain, parts, count, 1).draw(Sampling(), stream(0, "balance"))
+    if parts is not None:  # those of space alone, whose labels are theirs
+        own = {part.label: part for part in space_of(domain).parts}
+        parts = tuple(own[part.label] for part in parts)
+    return Nodes(domain, parts, count, _TIMES).draw(Sampling(), stream(0, "balance"))
 
 
 def rest_of(found: Linear) -> np.ndarray:

@@ -96,6 +96,30 @@ def test_coefficients_have_their_standard_errors(several, capsys, unsolved, k):
     assert ["k", k, k] in [cells(line) for line in capsys.readouterr().out.splitlines()]
 
 
+def test_show_tells_of_the_data_and_the_notes_as_the_report_does(several, capsys):
+    fit = {
+        "rows": 100, "sigma": 0.1, "freedom": 99.0, "chi_square": 139.0, "probability": 0.004,
+        "left_out": 0, "outliers": 0,
+    }  # fmt: skip
+    told = {"rows": 60, "sigma": 0.0543, "freedom": 58.0, "chi_square": 58.0, "probability": None}
+    with_summary(
+        "runs/a", parameters={"k": 0.301}, unsolved=False,
+        recovery={"standard_errors": {"k": 0.0042}, "data": {"sensors": fit, "others": told}},
+        error_estimate={"relative_l2": {"u": 1e-3}, "doubts": [], "remarks": ["a remark"]},
+    )  # fmt: skip
+    assert main(["runs", "show", "runs/a"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert any(one.startswith("data: sensors: 100 rows, 1.18 sigma") for one in out)
+    assert "data: others: 60 rows, noise of about 0.054 by what is left of them" in out
+    assert any(one.startswith("coefficients: the standard errors are those") for one in out)
+    assert "note: a remark" in out
+    assert ["k", "0.301 ± 0.0042, not to be trusted"] in map(cells, out)
+
+    with_summary("runs/a", recovery={"data": {"sensors": {"rows": "many"}}})
+    assert main(["runs", "show", "runs/a"]) != 0
+    assert "'recovery'" in capsys.readouterr().err
+
+
 def test_an_estimate_as_large_as_the_solution_is_marked_without_a_doubt(several, capsys):
     with_estimate("runs/a", relative_l2={"u": 1.3}, doubts=[])
     capsys.readouterr()

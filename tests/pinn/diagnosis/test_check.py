@@ -442,3 +442,17 @@ def test_a_model_that_is_chosen_by_the_clock_is_told_as_that():
     (said,) = timed(model=pinn.AutoModel(), seconds=2)
     assert "another number of features, or another model" in said
     assert timed(model=pinn.AutoModel()) == timed(seconds=2) == []
+
+
+def test_callbacks_hear_how_far_a_trial_has_come():
+    class Listening(pinn.Callback):
+        said = ()
+
+        def on_choosing(self, sentence):
+            self.said += (sentence,)
+
+    line = pinn.Problem(pinn.Interval("x", 0, 1), ["u"], {"line": "u_xx - 1"},
+                        [pinn.Dirichlet("u", 0)])  # fmt: skip
+    listening = Listening()
+    found = pinn.check(line, callbacks=[listening])
+    assert "random features" in listening.said[0] and "random features" in str(found)

@@ -28,7 +28,7 @@ def rows(report, files=""):
 
 def test_errors_and_estimates_stand_beside_each_other():
     head, u, pressure, blank, *facts = rows(REPORT)
-    assert head.split("  ")[0] == "unknown" and head.index("relative L2") < head.index("estimated")
+    assert head.split("  ")[0] == "unknown" and head.index("relative L2") < head.index("est. relative L2")
     assert u.split() == ["u", "3.12e-06", "1.20e-05", "2.9e-06", "1.1e-05"]
     assert pressure.split() == ["pressure", "4.0e-03", "2.0e-02"]
     assert blank == ""
@@ -130,6 +130,25 @@ def test_coefficients_have_their_interval():
     assert "data        sensors: 200 rows, 1.00 sigma from the solution" in rows(report)
     plain = replace(REPORT, parameters={"nu": 0.0031831})
     assert "nu           0.0031831" in rows(plain)
+
+
+@pytest.mark.parametrize(("probability", "said"), [
+    (0.004, "4 in a thousand"), (0.0, "fewer than one in a thousand"),
+])  # fmt: skip
+def test_standard_errors_beside_data_that_noise_seldom_brings_are_marked(probability, said):
+    fit = DataFit(100, 0.1, 99.0, 139.0, probability)
+    recovery = Recovery({"nu": 1e-3}, data={"sensors": fit})
+    report = replace(REPORT, parameters={"nu": 0.25, "k": 2.0}, recovery=recovery)
+    nu, k = (next(row for row in rows(report) if row.startswith(n)) for n in ("nu ", "k "))
+    assert "0.001 ?" in nu and "?" not in k
+    told = " ".join(" ".join(rows(report)).split())
+    assert f"noise brings those of sensors as far off in {said} of such fits" in told
+    assert "nu = 0.25 \N{PLUS-MINUS SIGN} 0.001, not to be trusted" in report.summary()
+
+    often = replace(recovery, data={"sensors": replace(fit, probability=0.03)})
+    assert not replace(report, recovery=often).doubt_of_coefficients
+    without = replace(recovery, standard_errors={})  # of data alone there is nothing to doubt
+    assert not replace(report, recovery=without).doubt_of_coefficients
 
 
 def test_a_report_of_nothing_known_says_the_rest():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import pi
+
 import pytest
 
 import pinn
@@ -51,3 +53,43 @@ def test_slopes_and_sources_are_compared_in_the_same_way(slope, count):
     ]  # fmt: skip
     problem = pinn.Problem(X * Y, ["u"], {"heat": "laplacian(u) - 1"}, slopes)
     assert len(list(unbalanced(Statement(problem)))) == count
+
+
+@pytest.mark.parametrize(("inflow", "outflow", "count"), [
+    ("t*4*y*(1 - y)", "t*2/3", 0), ("4*y*(1 - y)*sin(3*t)", "2/3*sin(3*t)", 0),
+    ("4*y*(1 - y)*sin(3*t)", "0", 1), ("4*y*(1 - y)", "2/3*t", 1),
+])  # fmt: skip
+def test_flows_balance_at_each_time(inflow, outflow, count):
+    """Over all of the time the third one comes and goes."""
+    conditions = [
+        BC("u", inflow, on="x=0"), BC("u", outflow, on="x=1"), BC("u", 0, on=["y=0", "y=1"]),
+        BC("v", 0), pinn.Initial("u", 0), pinn.Initial("v", 0),
+    ]  # fmt: skip
+    equations = {
+        "along": "u_t + u*u_x + v*u_y + p_x - laplacian(u)",
+        "across": "v_t + u*v_x + v*v_y + p_y - laplacian(v)", "mass": "u_x + v_y",
+    }
+    domain = X * Y * pinn.Time("t", 0, 2 * pi / 3)
+    problem = pinn.Problem(domain, ["u", "v", "p"], equations, conditions)
+    said = list(unbalanced_flow(Statement(problem)))
+    assert len(said) == count
+    assert all("at t = " in one and "'mass'" in one for one in said)
+
+
+@pytest.mark.parametrize(("through", "count"), [("t", 0), ("1", 1)])
+def test_slopes_balance_sources_at_each_time(through, count):
+    conditions = [
+        pinn.Neumann("u", through, on="x=1"), pinn.Neumann("u", 0, on=["x=0", "y=0", "y=1"]),
+    ]  # fmt: skip
+    domain = X * Y * pinn.Time("t", 0, 1)
+    problem = pinn.Problem(domain, ["u"], {"heat": "laplacian(u) - t"}, conditions)
+    said = list(unbalanced(Statement(problem)))
+    assert len(said) == count and all("at t = " in one for one in said)
+
+
+def test_a_rod_that_stores_what_flows_in_is_not_told_of():
+    rod = pinn.Problem(
+        X * pinn.Time("t", 0, 1), ["u"], {"heat": "u_t - u_xx - 1"},
+        [pinn.Neumann("u", 0), pinn.Initial("u", 0)],
+    )
+    assert not list(unbalanced(Statement(rod)))
