@@ -50,8 +50,9 @@ def standard_errors(solution: Solution, **coordinates: Any) -> dict[str, np.ndar
     depend on these. The band of a recovered field a is a +- 2 standard_errors(solution, x=xs)["a"].
     Equations and conditions count with the weights of blocks that training ended with, and at the
     points that it began with.
-    It is linear in the noise, and knows nothing of a network that has not converged. With two
-    thousand numbers and a few hundred points it takes seconds.
+    It is linear in the noise, and knows nothing of a network that has not converged, nor of what a
+    network smooths away of a field that the data hardly tell. With two thousand numbers and a few
+    hundred points it takes seconds.
 
     Raises ValueError for a problem without data, and for networks of more than 4000 numbers.
     """
