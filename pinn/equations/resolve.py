@@ -92,7 +92,8 @@ def resolve(expression: Expression, scope: Scope) -> Expression | Vector:
     ``variation(f, u)`` is the sum of (-1)^k D^k (df / d(D^k u)) over the derivatives D^k u of order
     k that f has, 0 where the integral of f is stationary (Euler and Lagrange); a vector of unknowns
     gives a vector. ``natural(f, u)`` is the outward normal times df / d(grad u): 0 on a boundary
-    that leaves u free.
+    that leaves u free. Of second derivatives along a line it is n (df/du_x - d/dx df/du_xx), and
+    ``natural(f, u, 1)``, df/du_xx, is 0 where the slope is free.
     ``curl`` of a vector is a scalar in two dimensions and a vector in three; of a scalar in two
     dimensions it is vec(u_y, -u_x). ``abs2(u, v)`` is u**2 + v**2, of a vector too.
 
@@ -444,25 +445,50 @@ class _Resolver:
         return total
 
     def natural(self, node: Call, values: list[_Value]) -> Expression:
-        self.need_normal(node)
-        density = values[0]
-        slopes = [
-            leaf for leaf in self.leaves_of_density(node, values)
-            if leaf.order and not set(self.names_of(leaf)).isdisjoint(self.scope.space)
-        ]  # fmt: skip
-        higher = next((leaf for leaf in slopes if leaf.order > 1), None)
-        if higher is not None:
-            raise node.error(
-                f"natural is for an energy with first derivatives; with {higher} a free boundary "
-                "has two conditions: write them out, with dn and diff"
-            )
+        _, *more = self.need_normal(node)
+        number = self.natural_number(node, values)
         total: Expression = algebra.ZERO
-        for leaf in slopes:
-            (coordinate,) = leaf.coordinates
-            normal = Column(normal_name(coordinate), **algebra.origin(node))
-            slope = self.calculus.partial(node, density, leaf)
-            total = algebra.add(total, algebra.multiply(normal, slope, node), node)
+        highest = 0
+        for leaf in self.leaves_of_density(node, values):
+            names = self.scope.space * leaf.order if isinstance(leaf, Laplacian) else (
+                leaf.coordinates
+            )
+            across = [name for name in names if name in self.scope.space]
+            highest = max(highest, len(across))
+            if len(across) > 1 and more:
+                raise node.error(
+                    f"natural is for an energy with first derivatives in space; with {leaf} a free "
+                    "boundary has two conditions, which depend on how it is curved: write them out"
+                )
+            if len(across) <= number:
+                continue
+            term = self.calculus.partial(node, values[0], leaf)
+            others = [name for name in names if name not in self.scope.space]
+            steps = [*across[number + 1 :], *others]
+            for coordinate in steps:
+                term = self.calculus.derivative(node, term, coordinate)
+            for _ in range(number + 1):
+                normal = Column(normal_name(across[0]), **algebra.origin(node))
+                term = algebra.multiply(normal, term, node)
+            join = algebra.subtract if len(steps) % 2 else algebra.add
+            total = join(total, term, node)
+        if highest <= number:
+            raise node.error(
+                f"natural: this energy has derivatives of order {highest} in space, so a free "
+                f"boundary has {highest or 'no'} condition{'s' * (highest > 1)}"
+            )
         return total
+
+    def natural_number(self, node: Call, values: list[_Value]) -> int:
+        """Return which natural condition is meant: 0, or the number that is given."""
+        number = algebra.literal(values[2]) if len(values) > 2 else 0.0
+        if number not in range(MAX_ORDER):
+            raise node.arguments[2].error(
+                "natural takes an energy density, an unknown, and 1, 2, ... for what belongs to "
+                "the first, second, ... derivative along the normal; got "
+                f"{abridge(str(node.arguments[2]))}"
+            )
+        return int(number)
 
     def leaves_of_density(
         self, node: Call, values: list[_Value]
@@ -483,9 +509,6 @@ class _Resolver:
                 f"{node.function}: what is integrated does not depend on {unknown.unknown!r}"
             )
         return list(dict.fromkeys(found))
-
-    def names_of(self, leaf: Derivative | Laplacian) -> tuple[str, ...]:
-        return self.scope.space if isinstance(leaf, Laplacian) else leaf.coordinates
 
     def at(self, node: Call, values: list[_Value]) -> _Value:
         operand, *replacements = values

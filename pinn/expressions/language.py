@@ -43,7 +43,7 @@ OPERATORS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
         "fractional_laplacian": (2, 2),
         "riemann_liouville": (3, 3),
         "variation": (2, 2),
-        "natural": (2, 2),
+        "natural": (2, 3),
     }
 )
 

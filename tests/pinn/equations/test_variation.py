@@ -27,14 +27,22 @@ SCOPE = Scope(
     parameters=("k",), columns=("normal_x", "normal_y"),
 )
 RNG = np.random.default_rng(5)
+START = RNG.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def _the_same_numbers():
+    """Each test draws its own, whichever ran before."""
+    RNG.bit_generator.state = START
 
 
 class Polynomials(Mapping):
     """Values of leaves where the unknowns are polynomials: derivatives of these by their rules."""
 
-    def __init__(self, **unknowns):
-        self.unknowns = unknowns
+    def __init__(self, space="xy", **unknowns):
+        self.unknowns, self.space = unknowns, space
         self.places = dict(zip("xyt", RNG.uniform(0.1, 0.9, (3, 20)), strict=True))
+        self.normal = 0.6, 0.8
 
     def __getitem__(self, leaf):
         if isinstance(leaf, Coordinate):
@@ -42,9 +50,9 @@ class Polynomials(Mapping):
         if isinstance(leaf, Constant | ParameterRef):
             return {"c": 1.7, "k": 0.6}[leaf.name]
         if isinstance(leaf, Column):
-            return {"normal_x": 0.6, "normal_y": 0.8}[leaf.name]
+            return self.normal["xy".index(leaf.name[-1])]
         if isinstance(leaf, Laplacian):
-            return sum(n * self[Derivative(leaf.unknown, c)] for c, n in leaf.terms("xy"))
+            return sum(n * self[Derivative(leaf.unknown, c)] for c, n in leaf.terms(self.space))
         found = self.unknowns[leaf.unknown]
         for name in leaf.coordinates:
             found = P.polyder(found, axis="xyt".index(name))
@@ -103,8 +111,8 @@ def test_energies_have_their_known_equations(energy, equation):
 def test_the_variation_is_the_slope_of_the_integral(energy, unknown):
     """Beside a difference of integrals over the unit square, in a direction that is 0 around it."""
     x, w = P.polyfromroots([0, 0, 1, 1]), P.polyfromroots([0, 0, 0, 1, 1])
-    direction = 30 * np.einsum("i,j->ij", np.append(x, 0.0), w)[:, :, None]
-    start = {name: RNG.standard_normal((3, 3, 1)) / 30 for name in "uv"}
+    direction = 300 * np.einsum("i,j->ij", np.append(x, 0.0), w)[:, :, None]
+    start = {name: RNG.standard_normal((3, 3, 1)) / 20 for name in "uv"}
     nodes, weights = np.polynomial.legendre.leggauss(20)
 
     def over_the_square(text, **unknowns):
@@ -139,6 +147,58 @@ def test_a_free_boundary_has_its_natural_condition(energy, traction):
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+BEAM = Scope(("u", "v"), ("x", "t"), ("x",), {"c": 1.7}, columns=("normal_x",))
+
+
+@pytest.mark.parametrize(("energy", "shear", "moment"), [
+    ("c/2*u_xx**2 - x*u", "-c*dn(u_xx)", "c*u_xx"),
+    ("exp(x)/2*laplacian(u)**2 + u_x**2", "normal_x*(2*u_x - diff(exp(x)*u_xx, x))", "exp(x)*u_xx"),
+    # a beam of Rayleigh's: its inertia of rotation is in the shear force
+    ("u_t**2/2 + u_xt**2/2 - c/2*u_xx**2", "normal_x*(c*u_xxx - u_xtt)", "-c*u_xx"),
+])  # fmt: skip
+def test_a_free_end_of_a_beam_has_two(energy, shear, moment):
+    values = Polynomials("x", u=drawn(), v=drawn())
+    for found, expected in ((f"natural({energy}, u)", shear), (f"natural({energy}, u, 1)", moment)):
+        one, other = (
+            evaluate_resolved(BEAM.resolve(text), values, NUMPY_FUNCTIONS)
+            for text in (found, expected)
+        )
+        # the moment has the square of the normal, which is 1 at an end
+        square = values.normal[0] ** 2 if found.endswith("1)") else 1.0
+        np.testing.assert_allclose(one / square, other, rtol=1e-11)
+
+
+@pytest.mark.parametrize("energy", [
+    "exp(u_xx)*cos(u) + u_x*u_xx**2", "u_xxx**2*(1 + u) + u_xx*u_x - u", "u_x**3 + x*u**2",
+])  # fmt: skip
+def test_what_an_integral_changes_by_is_inside_and_at_its_ends(energy):
+    """Where neither u nor its slopes are held: each natural condition with its own slope."""
+    start, direction = (RNG.standard_normal((6, 1, 1)) / 3 for _ in range(2))
+    nodes, weights = np.polynomial.legendre.leggauss(30)
+    inside, ends = (nodes + 1) / 2, np.array([0.0, 1.0])
+
+    def at(places, text, moved):
+        values = Polynomials(u=moved)
+        values.places = {"x": places, "y": 0 * places, "t": 0 * places}
+        values.normal = (2 * places - 1, None)
+        return evaluate_resolved(BEAM.resolve(text), values, NUMPY_FUNCTIONS) + 0 * places
+
+    def integral(step):
+        return at(inside, energy, start + step * direction) @ weights / 2
+
+    step = 1e-3
+    slope = (8 * (integral(step) - integral(-step)) - integral(2 * step) + integral(-2 * step)) / (
+        12 * step
+    )
+    along = at(inside, "u", direction) * at(inside, f"variation({energy}, u)", start)
+    found = along @ weights / 2
+    normals = [at(ends, text, direction) for text in ("u", "dn(u)", "dn(dn(u))")]
+    orders = 3 if "u_xxx" in energy else 2 if "u_xx" in energy else 1
+    for number, moved in zip(range(orders), normals, strict=False):
+        found += at(ends, f"natural({energy}, u, {number})", start) @ moved
+    np.testing.assert_allclose(found, slope, rtol=1e-8)
+
+
 def test_several_unknowns_give_a_vector():
     energy = "0.5*(u_x + v_y)**2"
     both = SCOPE.resolve_any(f"variation({energy}, vec(u, v))")
@@ -158,6 +218,10 @@ def test_several_unknowns_give_a_vector():
     ("variation(u)", "variation takes 2 arguments, got 1"),
     ("natural(u_xx**2, u)", "with u_xx a free boundary has two conditions"),
     ("natural(laplacian(u)**2, u)", "first derivatives"),
+    ("natural(u_x**2, u, 1)", "so a free boundary has 1 condition"),
+    ("natural(u**2, u)", "so a free boundary has no condition"),
+    ("natural(u_x**2, u, x)", "an unknown, and 1, 2, ... for what belongs"),
+    ("natural(u_x**2, u, 0.5)", "an unknown, and 1, 2, ... for what belongs"),
 ])  # fmt: skip
 def test_what_has_no_variation_is_refused(text, said):
     with pytest.raises(ExpressionError) as refused:
