@@ -69,6 +69,15 @@ class FunctionCtx:
         node.check_alive()
         return tuple(None if saved is None else saved.unpack(node) for saved in node.saved)
 
+    def check_saved(self) -> None:
+        """Raise what `saved_tensors` would, for a backward that does not look at them."""
+        node = self._node()
+        if node is not None:
+            node.check_alive()
+            for saved in node.saved:
+                if saved is not None and saved.overwritten:
+                    saved.unpack(node)
+
     @property
     def needs_input_grad(self) -> tuple[bool, ...]:
         """One flag an input: whether its gradient is asked for."""
@@ -167,7 +176,7 @@ class FunctionNode(Node):
                     f"function {self.name()} returned {type(grad).__name__} as gradient {position}"
                     "; expected a Tensor or None"
                 )
-            if self.edges[position] is not None:
+            if self.edges[position] is not None and _meta(grad) != meta:
                 results[position] = self._fit(grad, position, *meta)
         return results
 

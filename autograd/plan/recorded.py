@@ -751,16 +751,18 @@ class _Replay(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        tensors, plan = ctx.saved_tensors, ctx.plan
+        plan = ctx.plan
         if not any(ctx.wanted):
-            return (None,) * (1 + len(tensors))
+            return (None,) * (1 + len(ctx.wanted))
         if ctx.gradients is not None and not modes.is_grad_enabled():
+            ctx.check_saved()
             (seed,) = grads
             one = type(seed._data) is np.ndarray and seed._data == 1  # as that of backward() is
             return (None, *(
                 None if g is None else Tensor(g.copy()) if one else Tensor(g) * seed
                 for g in ctx.gradients
             ))  # fmt: skip
+        tensors = ctx.saved_tensors
         _check_unwritten(plan, *ctx.written)
         count = len(tensors) - len(plan.parameters)
         wanted = ctx.wanted
