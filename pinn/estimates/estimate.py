@@ -408,10 +408,13 @@ class _Estimation:
         if remains.near_rounding and len(hidden) == len(relative):
             doubts, remarks = tuple(_noise_doubts(remains)), (_near_rounding(hidden),)
         else:
-            doubts = tuple(self._doubts(remains, spread, hidden))
+            doubts = tuple(self._doubts(remains, spread))
             doubts += tuple(partly_of_no_solution(relative))
             fits = self._fits_points if remains.only_rounding else ()
             remarks = (*plain.remarks, *fits, *remains.remarks())
+            if hidden and not remains.only_rounding:
+                relative = _raised(apart, hidden)
+                remarks = (*remarks, _hidden_by_rounding(hidden))
         loose = dict(undetermined(possible, relative))
         doubts += tuple(not_determined(*one) for one in loose.items())
         if doubts and not (loose or remains.noisy):
@@ -527,7 +530,7 @@ class _Estimation:
         ])
 
     def _doubts(
-        self, remains: _Remains, spread: tuple[float, str], hidden: tuple[str, ...]
+        self, remains: _Remains, spread: tuple[float, str]
     ) -> Iterator[str]:
         if not (remains.share < _BAD or remains.confirmed or remains.settled):
             part = max(0.0, 1 - remains.share)
@@ -543,11 +546,6 @@ class _Estimation:
             yield (
                 f"errors of {name} that differ by a factor {factor:.2g} explain the residual about "
                 "as well: the true one may be as much off"
-            )
-        if hidden and not remains.only_rounding:
-            yield (
-                f"errors below {_ROUNDED:g} are hidden by rounding: that of {', '.join(hidden)} "
-                "may be as large"
             )
 
     def _far(self, remains: _Remains) -> Iterator[str]:
@@ -675,6 +673,23 @@ class _Remains:
                 f"{min(self.share, 1.0):.0%} of the residual is of a kind in which the error was "
                 "not looked for: what that moves is not in the estimate"
             )
+
+
+def _raised(apart: Differences, names: Iterable[str]) -> dict[str, float]:
+    """Return relative errors, those of some names as large as rounding hides; so the maxima."""
+    relative = dict(apart.relative)
+    for name in names:
+        if relative[name] > 0:
+            apart.maximum[name] *= _ROUNDED / relative[name]
+        relative[name] = _ROUNDED
+    return relative
+
+
+def _hidden_by_rounding(names: tuple[str, ...]) -> str:
+    return (
+        f"errors below {_ROUNDED:g} are hidden by rounding: that of {', '.join(names)} is told as "
+        "so large, and may be less"
+    )
 
 
 def _near_rounding(names: tuple[str, ...]) -> str:
