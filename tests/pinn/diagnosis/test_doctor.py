@@ -83,8 +83,8 @@ CASES = {
     ),
     "waves": (ode("u_xx/(16*pi)**2 + sin(16*pi*x)", width=16, interior=300, adam=400), LOSS, 30),
     "front": (
-        ode("u_x - 0.02*u_xx - 1", width=6, interior=60, adam=300, then="ssbroyden: {steps: 600}")
-        + "\nseed: 2\n",  # from others some processors' rounding leads to another minimum
+        ode("u_x - 0.02*u_xx - 1", width=6, interior=60, adam=300, then="ssbroyden: {steps: 2000}")
+        + "\nseed: 1\n",  # from others some processors' rounding leads to another minimum
         LOSS, 100,
     ),
     "solver": (ode(width=8, interior=120, adam=400), LOSS, 100),
@@ -377,7 +377,7 @@ def test_findings_are_ordered_by_the_orders_they_stand_for(tmp_path):
     assert len(sizes) > 1 and sizes == sorted(sizes, reverse=True)
     data = json.loads(to_json(found.as_dict()))
     assert [one["cause"] for one in data["findings"]] == [one.cause for one in found.findings]
-    assert data["findings"][0]["set"] == ["sampling.adaptive=rad", "sampling.redraw=90"]
+    assert data["findings"][0]["set"] == ["sampling.adaptive=rad", "sampling.redraw=230"]
 
 
 def test_a_cause_of_ones_own_is_one_function_and_one_line(fine):

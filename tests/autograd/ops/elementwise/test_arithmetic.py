@@ -447,4 +447,6 @@ def test_powers_that_are_infinite_or_no_number(exponent):
         np.testing.assert_array_equal(value.detach().numpy(), expected)
         np.testing.assert_array_equal(autograd.grad(value.sum(), x)[0].numpy(), SLOPES[exponent])
     whole = autograd.tensor([2, 0, 1]) ** exponent
-    np.testing.assert_array_equal(whole.numpy(), np.power(np.float32([2, 0, 1]), exponent))
+    with np.errstate(all="ignore"):  # some processors' numpy tells of 0 here, in float32 too
+        expected = np.power(np.float32([2, 0, 1]), exponent)
+    np.testing.assert_array_equal(whole.numpy(), expected)
