@@ -28,6 +28,9 @@ _FEWEST_THAT_SEE = 8
 # Amplitudes that are tried, and how often the two around a balance are halved.
 _AMPLITUDES = 10.0 ** np.arange(-30.0, 31.0, 4.0)
 _HALVINGS = 8
+# Where terms of a residual cancel, so that it falls to such a share as an unknown grows, what
+# grows after that may be their rounding, as of the area q*sqrt(1 + q_z**2) of a film.
+_FALLEN = 0.1
 # A residual of which the root mean square is so many times the median is large in few places.
 _IN_PLACES = 30.0
 
@@ -244,9 +247,12 @@ class _Sizes:
         def grown(amplitude: float, value: float) -> bool:  # by others, as nan is
             return not value * (_AMPLITUDES[0] / amplitude) ** power < 2 * least
 
-        pairs = zip(_AMPLITUDES, found, strict=True)
+        pairs = list(zip(_AMPLITUDES, found, strict=True))
         high = next((amplitude for amplitude, value in pairs if grown(amplitude, value)), None)
         if high is None:
+            return None
+        if any(value * (_AMPLITUDES[0] / amplitude) ** power < _FALLEN * least
+               for amplitude, value in pairs if amplitude < high):  # fmt: skip
             return None
         low = high / 10**step
         for _ in range(_HALVINGS):

@@ -75,3 +75,13 @@ def test_an_equation_that_may_be_of_size_one_tells_nothing(equation):
 def test_of_equations_that_only_a_network_can_run_nothing_is_told(equation):
     found = sizes(X, equation, [pinn.Dirichlet("u", 0)])
     assert found == {} or 1e5 < found["u"].value < 1e7
+
+
+@pytest.mark.parametrize("area", [
+    "q*sqrt(1 + q_z**2)", "(1 + q)*sqrt(1 + q_z**2)", "sqrt(1 + q_z**2)/q",
+])  # fmt: skip
+def test_rounding_of_terms_that_cancel_tells_no_size(area):
+    """Of a film of revolution, and of a shortest way: with 1e16 of q only rounding is left."""
+    line, ends = pinn.Interval("z", -1, 1), [pinn.Dirichlet("q", 2)]
+    found = sizes(line, f"variation({area}, q)", ends, unknowns="q")
+    assert found["q"][:2] == (2.0, "dirichlet_q")
