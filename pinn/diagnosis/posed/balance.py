@@ -23,6 +23,8 @@ _SURE = 5.0
 # Nodes miss what is in a smaller share of a part.
 _NARROW = 0.05
 _ROUNDING = 1e-9
+# What is left of a residual without its leaves is rounding below this share of these.
+_ROUNDED = 1e-12
 # Times, or members of a family, that are looked at.
 _TIMES = 5
 
@@ -278,7 +280,10 @@ def _integral(
     points = _nodes(statement, parts, finer)
     columns = {name: points.columns[name] for name in points.columns if name != WEIGHT}
     (found, *_) = statement.linear(residual, Points(points.coordinates, columns))
-    return _sums(statement, points, rest_of(found))
+    rest, size = rest_of(found), np.abs(found.value)
+    for leaf, slope in found.slopes.items():
+        size = size + np.abs(slope * found.leaves[leaf])
+    return _sums(statement, points, np.where(np.abs(rest) > _ROUNDED * size, rest, 0.0))
 
 
 def _sums(
