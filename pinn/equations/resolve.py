@@ -20,6 +20,7 @@ from pinn.equations.axes import (
     DEFAULT_NODES,
     MOST_NODES,
     Computed,
+    Integral,
     Variable,
     integral_over,
 )
@@ -41,6 +42,7 @@ from pinn.equations.leaves import (
     Coordinate,
     Derivative,
     Laplacian,
+    Supplied,
     in_domain_order,
 )
 from pinn.equations.names import MAX_ORDER, normal_name
@@ -442,7 +444,12 @@ class _Resolver:
                     term = calculus.derivative(node, term, coordinate)
             join = algebra.subtract if leaf.order % 2 else algebra.add
             total = join(total, term, node)
-        return total
+        if total is algebra.ZERO:
+            raise node.error(
+                f"the variation in {values[1]} is 0 whatever that is: what is integrated is a "
+                "derivative of something, and its integral that of the boundary alone"
+            )
+        return self.within_inputs(node, values[1], total)
 
     def natural(self, node: Call, values: list[_Value]) -> Expression:
         _, *more = self.need_normal(node)
@@ -477,7 +484,26 @@ class _Resolver:
                 f"natural: this energy has derivatives of order {highest} in space, so a free "
                 f"boundary has {highest or 'no'} condition{'s' * (highest > 1)}"
             )
-        return total
+        return self.within_inputs(node, values[1], total)
+
+    def within_inputs(self, node: Call, unknown: Derivative, found: Expression) -> Expression:
+        """Return what has to be 0 for an unknown, which may depend on no more than that does.
+
+        Of what depends on more it is the integral over the rest that has to be.
+        """
+        known = set(self.scope.inputs_of(unknown.unknown))
+        for part in nodes(found):
+            seen = (part.name,) if isinstance(part, Coordinate) else (
+                self.scope.inputs_of(part.unknown) if isinstance(part, Derivative | Laplacian)
+                else ()
+            )  # fmt: skip
+            if not known.issuperset(seen):
+                raise node.error(
+                    f"{unknown} depends on {', '.join(sorted(known))} alone, and {part} on more: "
+                    "what has to be 0 is an integral over the rest, which this is not; let "
+                    f"{unknown} depend on all, or write the integral out"
+                )
+        return found
 
     def natural_number(self, node: Call, values: list[_Value]) -> int:
         """Return which natural condition is meant: 0, or the number that is given."""
@@ -505,8 +531,13 @@ class _Resolver:
             if isinstance(leaf, Derivative | Laplacian) and leaf.unknown == unknown.unknown
         ]  # fmt: skip
         if not found:
+            held = next((p for p in nodes(density) if isinstance(p, Supplied | Integral)), None)
+            hint = {
+                Supplied: "; compute it with s alone (s.sin for autograd.sin), or give text",
+                Integral: " at a point; give what is integrated, without the integral",
+            }.get(type(held), "")  # fmt: skip
             raise node.error(
-                f"{node.function}: what is integrated does not depend on {unknown.unknown!r}"
+                f"{node.function}: what is given does not depend on {unknown.unknown!r}{hint}"
             )
         return list(dict.fromkeys(found))
 

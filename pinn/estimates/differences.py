@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +37,20 @@ class Differences(NamedTuple):
         return self._replace(
             maximum={**self.maximum, **dict.fromkeys(far, np.nan)},
             where={name: place for name, place in self.where.items() if name not in far},
+        )
+
+    def no_less(
+        self, names: Iterable[str], share: float, present: Mapping[str, np.ndarray]
+    ) -> Differences:
+        """Return these with errors of some names that are no less than a share of their values.
+
+        present: values all over the domain, with which maxima are compared.
+        """
+        largest = {name: share * float(np.abs(present[name]).max(initial=0.0)) for name in names}
+        maximum = {name: max(self.maximum[name], least) for name, least in largest.items()}
+        relative = {name: max(self.relative[name], share) for name in largest}
+        return self._replace(
+            relative={**self.relative, **relative}, maximum={**self.maximum, **maximum}
         )
 
 

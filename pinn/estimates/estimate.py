@@ -403,18 +403,18 @@ class _Estimation:
         if not remains.is_explained:
             apart = apart.without_far(values)
         self._raise_to_conditions(apart)
-        relative = apart.relative
-        hidden = tuple(name for name, error in relative.items() if error < _ROUNDED)
-        if remains.near_rounding and len(hidden) == len(relative):
+        hidden = tuple(name for name, error in apart.relative.items() if error < _ROUNDED)
+        if remains.near_rounding and len(hidden) == len(apart.relative):
             doubts, remarks = tuple(_noise_doubts(remains)), (_near_rounding(hidden),)
         else:
             doubts = tuple(self._doubts(remains, spread))
-            doubts += tuple(partly_of_no_solution(relative))
+            doubts += tuple(partly_of_no_solution(apart.relative))
             fits = self._fits_points if remains.only_rounding else ()
             remarks = (*plain.remarks, *fits, *remains.remarks())
             if hidden and not remains.only_rounding:
-                relative = _raised(apart, hidden)
+                apart = apart.no_less(hidden, _ROUNDED, values)
                 remarks = (*remarks, _hidden_by_rounding(hidden))
+        relative = apart.relative
         loose = dict(undetermined(possible, relative))
         doubts += tuple(not_determined(*one) for one in loose.items())
         if doubts and not (loose or remains.noisy):
@@ -673,16 +673,6 @@ class _Remains:
                 f"{min(self.share, 1.0):.0%} of the residual is of a kind in which the error was "
                 "not looked for: what that moves is not in the estimate"
             )
-
-
-def _raised(apart: Differences, names: Iterable[str]) -> dict[str, float]:
-    """Return relative errors, those of some names as large as rounding hides; so the maxima."""
-    relative = dict(apart.relative)
-    for name in names:
-        if relative[name] > 0:
-            apart.maximum[name] *= _ROUNDED / relative[name]
-        relative[name] = _ROUNDED
-    return relative
 
 
 def _hidden_by_rounding(names: tuple[str, ...]) -> str:

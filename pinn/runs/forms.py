@@ -32,6 +32,11 @@ def is_number(value: Any) -> bool:
     return value is None or isinstance(value, float) or is_whole(value)
 
 
+def is_no_less_than_zero(value: Any) -> bool:
+    """Whether it is such a number, or null."""
+    return is_number(value) and (value is None or value >= 0)
+
+
 def is_numbers(value: Any) -> bool:
     """Whether it is numbers by name, of which a figure can have as many."""
     return (
@@ -82,8 +87,8 @@ RECORD: Form = {
 DATA_FIT: Form = {
     "rows": is_count,
     "sigma": is_number,
-    "freedom": is_number,
-    "chi_square": is_number,
+    "freedom": is_no_less_than_zero,
+    "chi_square": is_no_less_than_zero,
     "probability": is_number,
     "left_out": maybe(is_count),
     "outliers": maybe(is_count),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from pinn.estimates.record import is_doubted
 from pinn.files import DamagedFile, sentence_of
 from pinn.runs.claim import MARKER, RunExists, is_run
 from pinn.runs.run import Run
-from pinn.solution.recovery import NOT_YET, DataFit, Recovery
+from pinn.solution.recovery import DataFit, Recovery
 from pinn.solution.report_text import DOUBTED, marked
 from pinn.text import aligned, labelled
 
@@ -87,8 +87,7 @@ class Overview:
     @property
     def doubt_of_coefficients(self) -> str:
         """Why the standard errors are not to be trusted, a sentence; "" where they are."""
-        recovery = recovery_of(self.summary)
-        return NOT_YET if self.unsolved and recovery.standard_errors else recovery.doubt
+        return recovery_of(self.summary).doubt(self.unsolved)
 
     @property
     def told_state(self) -> str:
@@ -132,11 +131,12 @@ def recovery_of(summary: Mapping[str, Any]) -> Recovery:
     # null stands for an error without end, and for a number of a fit that is not known
     errors = {n: math.inf if one is None else one
               for n, one in (kept.get("standard_errors") or {}).items()}  # fmt: skip
-    names = [one.name for one in fields(DataFit)]
+    numbers = ("sigma", "freedom", "chi_square", "probability")
     data = {
-        name: DataFit(**{
-            key: math.nan if fit[key] is None else fit[key] for key in names if key in fit
-        })
+        name: DataFit(
+            rows=fit["rows"], left_out=fit.get("left_out") or 0, outliers=fit.get("outliers") or 0,
+            **{key: math.nan if fit.get(key) is None else float(fit[key]) for key in numbers},
+        )
         for name, fit in (kept.get("data") or {}).items()
     }  # fmt: skip
     return Recovery(errors, data=data, untrained=tuple(kept.get("untrained") or ()))

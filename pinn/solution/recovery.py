@@ -13,11 +13,12 @@ from pinn.checks import equal_with_nan
 _CAUTIOUS, _ENOUGH = 0.5, 10.0
 UNLIKELY = 1e-3
 """Data that lie as far off, or further, with less than this probability do not fit."""
-NOT_YET = (
+# Of standard errors where training did not solve the problem.
+_NOT_YET = (
     "the standard errors are those of noise at a solution of the equations that fits the data, "
     "which this is not"
 )
-"""Of standard errors where training did not solve the problem."""
+# By chance the worst of all blocks of data is as unlikely as that so often.
 _SELDOM, _DOUBTED = 0.05, 0.01
 
 
@@ -58,11 +59,6 @@ class DataFit:
             f"{self.scatter:.2g} of their sigma from the solution, where 1 is expected (chi-square "
             f"{self.chi_square:.4g} for {self.freedom:.4g} degrees of freedom)"
         )
-
-    @property
-    def is_doubted(self) -> bool:
-        """Whether noise as it was told seldom brings data as far off as these."""
-        return self.probability < _DOUBTED
 
     @property
     def text(self) -> str:
@@ -106,18 +102,23 @@ class Recovery:
     data: dict[str, DataFit] = field(default_factory=dict)
     untrained: tuple[str, ...] = ()
 
-    @property
-    def doubt(self) -> str:
-        """Why the standard errors may be too small, a sentence; "" where nothing says so."""
-        found = [
-            f"noise brings those of {name} as far off in {_share(fit.probability)} of such fits"
-            for name, fit in self.data.items() if fit.is_doubted
-        ]  # fmt: skip
-        if not found or not self.standard_errors:
+    def doubt(self, unsolved: bool) -> str:
+        """Return why the standard errors may be too small, a sentence; "" where nothing says so.
+
+        unsolved: whether training did not solve the problem.
+        """
+        if not self.standard_errors:
+            return ""
+        if unsolved:
+            return _NOT_YET
+        told = {n: f.probability for n, f in self.data.items() if not math.isnan(f.probability)}
+        worst = min(told, key=told.__getitem__, default="")
+        if not told or len(told) * told[worst] >= _DOUBTED:
             return ""
         return (
-            f"the standard errors are those of noise alone, and data lie further off: {found[0]}; "
-            "what the equations lack may have moved the coefficients by many of them"
+            "the standard errors are those of noise alone, which brings the data of "
+            f"{worst} as far off in {_share(told[worst])} of such fits: sigma is larger than was "
+            "told, or what the equations lack has moved the coefficients by more than these say"
         )
 
     def text(self, parameters: Mapping[str, float], sure: bool = True) -> list[str]:

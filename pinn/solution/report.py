@@ -10,7 +10,7 @@ from typing import Any
 from pinn.checks import equal_with_nan
 from pinn.estimates import ErrorEstimate
 from pinn.solution.accuracy import Errors
-from pinn.solution.recovery import NOT_YET, Recovery
+from pinn.solution.recovery import Recovery
 from pinn.solution.report_text import report_text
 from pinn.solution.restored import restored
 from pinn.training.course import Decision
@@ -87,9 +87,7 @@ class Report:
     @property
     def doubt_of_coefficients(self) -> str:
         """Why the standard errors are not to be trusted, a sentence; "" where they are."""
-        if self.unsolved and self.recovery.standard_errors:
-            return NOT_YET
-        return self.recovery.doubt
+        return self.recovery.doubt(self.unsolved)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as plain data."""

@@ -8,7 +8,6 @@ from itertools import islice, product
 import numpy as np
 from numpy.polynomial.chebyshev import chebder, chebpts1, chebvander
 
-from pinn.diagnosis.posed.balance import rest_of
 from pinn.diagnosis.posed.formulas import Formulas, formula_of
 from pinn.diagnosis.posed.linear import Leaf
 from pinn.diagnosis.posed.statement import Stated, Statement
@@ -98,7 +97,7 @@ def _holds(
         return False
     terms = [np.abs(slope) * np.maximum(np.abs(found.leaves[leaf]), sizes[leaf.unknown])
              for leaf, slope in found.slopes.items()]  # fmt: skip
-    size = np.sum([*terms, np.abs(rest_of(found))], axis=0).max()
+    size = np.sum([*terms, np.abs(found.rest)], axis=0).max()
     return bool(np.abs(found.value).max() <= _MET * size)
 
 

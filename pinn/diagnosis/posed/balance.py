@@ -7,12 +7,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pinn.diagnosis.posed.linear import Linear
 from pinn.diagnosis.posed.statement import Stated, Statement
 from pinn.equations.leaves import At, Derivative, parts_of
 from pinn.equations.names import normal_name
 from pinn.geometry import Face, Part
-from pinn.residuals import WEIGHT, Boundary, Nodes, Residual, narrow, space_of, usual_nodes
+from pinn.residuals import (
+    WEIGHT,
+    Boundary,
+    Interior,
+    Nodes,
+    Residual,
+    narrow,
+    space_of,
+    usual_nodes,
+)
 from pinn.sampling import Points, Sampling, stream
 
 # Above the error of the quadrature for smooth data on a box; on other shapes it is 1e-3.
@@ -23,8 +31,6 @@ _SURE = 5.0
 # Nodes miss what is in a smaller share of a part.
 _NARROW = 0.05
 _ROUNDING = 1e-9
-# What is left of a residual without its leaves is rounding below this share of these.
-_ROUNDED = 1e-12
 # Times, or members of a family, that are looked at.
 _TIMES = 5
 
@@ -71,6 +77,11 @@ def _unlike(statement: Statement, totals: Callable[[bool], _Totals]) -> _Unlike 
     return _Unlike(float(many.made[worst]), float(many.flow[worst]), f", at {when}" * bool(when))
 
 
+def _is_everywhere(equation: Stated) -> bool:
+    """Return whether an equation holds in the whole domain, which it is integrated over."""
+    return isinstance(equation.residual.source, Interior)
+
+
 def _is_seen(statement: Statement, stated: Iterable[Stated]) -> bool:
     """Return whether nodes meet all that is known in some residuals."""
     constants = statement.problem.constants
@@ -89,7 +100,7 @@ def unbalanced(statement: Statement) -> Iterator[str]:
         return
     for equation in statement.equations:
         factor = _laplacian_factor(statement, equation)
-        if factor is None:
+        if factor is None or not _is_everywhere(equation):
             continue
         unknown = equation.leaves[0].unknown
         if sum(unknown in {leaf.unknown for leaf in e.leaves} for e in statement.equations) > 1:
@@ -134,7 +145,7 @@ def unbalanced_flow(statement: Statement) -> Iterator[str]:
         return
     for equation in statement.equations:
         factors = _divergence(statement, equation)
-        if factors is None:
+        if factors is None or not _is_everywhere(equation):
             continue
         giving: dict[str, Stated] = {}
         if any(_through(statement, part, factors, giving) is None for part in domain.parts):
@@ -196,7 +207,7 @@ def _through(
         found = statement.linear(given[0].residual, Points(points.coordinates))
         if found is None or not found[0].is_finite:
             return None
-        flow += factor * normal * -rest_of(found[0]) / found[0].slopes[Derivative(unknown)]
+        flow += factor * normal * -found[0].rest / found[0].slopes[Derivative(unknown)]
         giving[given[0].name] = given[0]
     return _sums(statement, points, flow)
 
@@ -280,10 +291,7 @@ def _integral(
     points = _nodes(statement, parts, finer)
     columns = {name: points.columns[name] for name in points.columns if name != WEIGHT}
     (found, *_) = statement.linear(residual, Points(points.coordinates, columns))
-    rest, size = rest_of(found), np.abs(found.value)
-    for leaf, slope in found.slopes.items():
-        size = size + np.abs(slope * found.leaves[leaf])
-    return _sums(statement, points, np.where(np.abs(rest) > _ROUNDED * size, rest, 0.0))
+    return _sums(statement, points, found.rest)
 
 
 def _sums(
@@ -305,8 +313,3 @@ def _nodes(statement: Statement, parts: tuple[Part, ...] | None, finer: bool) ->
         own = {part.label: part for part in space_of(domain).parts}
         parts = tuple(own[part.label] for part in parts)
     return Nodes(domain, parts, count, _TIMES).draw(Sampling(), stream(0, "balance"))
-
-
-def rest_of(found: Linear) -> np.ndarray:
-    """Return what a linear residual has besides its leaves, (n,)."""
-    return found.value - sum(found.slopes[leaf] * found.leaves[leaf] for leaf in found.slopes)

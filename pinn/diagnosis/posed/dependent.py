@@ -7,7 +7,6 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from pinn.diagnosis.posed.balance import rest_of
 from pinn.diagnosis.posed.boundary import has_inside
 from pinn.diagnosis.posed.linear import Leaf
 from pinn.diagnosis.posed.statement import Stated, Statement
@@ -238,9 +237,9 @@ def _rest_agrees(
 ) -> bool:
     """Return whether what an equation has besides its unknowns is that sum of the others' too."""
     here = equations[number].linear[0]
-    rest, size = rest_of(here), float(np.abs(here.value).max())
+    rest, size = here.rest, float(np.abs(here.value).max())
     for k, own in parts.items():
-        other = own[()] * rest_of(equations[k].linear[0])
+        other = own[()] * equations[k].linear[0].rest
         rest, size = rest - other, max(size, float(np.abs(other).max()))
     return bool(np.abs(rest).max() <= _ROUNDING * size)
 

@@ -23,6 +23,9 @@ from pinn.expressions import Binary, Number, Unary, nodes
 from pinn.residuals import Residual
 from pinn.sampling import Points
 
+# What is left of the largest terms is rounding.
+_ROUNDING = 1e-12
+
 Leaf = Derivative | Laplacian | At
 State = Callable[[Leaf, int], np.ndarray]
 """(leaf, n) -> its values at n points."""
@@ -43,6 +46,14 @@ class Linear:
     leaves: dict[Leaf, np.ndarray]
     slopes: dict[Leaf, np.ndarray]
     coefficients: frozenset[str]
+
+    @property
+    def rest(self) -> np.ndarray:
+        """What it has besides its leaves, (n,); 0 where that is their rounding."""
+        terms = [self.slopes[leaf] * self.leaves[leaf] for leaf in self.slopes]
+        found = self.value - sum(terms)
+        size = np.abs(self.value) + sum(map(np.abs, terms))
+        return np.where(np.abs(found) > _ROUNDING * size, found, 0.0)
 
     @property
     def is_finite(self) -> bool:

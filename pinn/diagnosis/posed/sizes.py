@@ -100,7 +100,7 @@ def block_sizes(
 def given_size(condition: Stated) -> float:
     """Return the root mean square of the values that a condition gives to an unknown."""
     (found, *_) = condition.linear
-    return rms(found.value - sum(found.slopes[leaf] * found.leaves[leaf] for leaf in found.slopes))
+    return rms(found.rest)
 
 
 def rms(values: np.ndarray) -> float:
@@ -270,11 +270,10 @@ def level_of(condition: Stated) -> tuple[str, np.ndarray] | None:
         (found, *_) = condition.linear
         values = [leaf for leaf in condition.leaves if parts_of(leaf, ("x",)) == (((), 1.0),)]
         if len(values) == 1 and _is_linear(condition, _unknowns_of(condition)):
-            terms = sum(found.slopes[leaf] * found.leaves[leaf] for leaf in found.slopes)
             slope = found.slopes[values[0]]
             there = slope != 0
             if there.any():
-                return values[0].unknown, (terms - found.value)[there] / slope[there]
+                return values[0].unknown, -found.rest[there] / slope[there]
     return None
 
 
@@ -305,8 +304,7 @@ def _is_linear(one: Stated, unknowns: Sequence[str]) -> bool:
 def _is_homogeneous(one: Stated) -> bool:
     """Return whether something linear has no term without an unknown."""
     (found, *_) = one.linear
-    terms = [found.slopes[leaf] * found.leaves[leaf] for leaf in found.slopes]
-    return rms(found.value - sum(terms)) <= _ROUNDING * sum(map(rms, terms))
+    return not found.rest.any()
 
 
 def _values_at(

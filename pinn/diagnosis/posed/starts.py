@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pinn.diagnosis.posed.balance import rest_of
 from pinn.diagnosis.posed.formulas import Formulas, formula_of
 from pinn.diagnosis.posed.statement import Stated, Statement
 from pinn.equations.leaves import Derivative, parts_of
@@ -79,7 +78,7 @@ def start_of(statement: Statement, equation: Stated) -> StartOf | None:
     if not there.is_finite or any(slope.ndim > 1 for slope in there.slopes.values()):
         return None
     terms = [np.abs(there.slopes[leaf] * there.leaves[leaf]) for leaf in there.slopes]
-    size = np.sum([*terms, np.abs(rest_of(there))], axis=0).max()
+    size = np.sum([*terms, np.abs(there.rest)], axis=0).max()
     names = tuple(dict.fromkeys(given[one].name for one in asked))
     return StartOf(there.value, float(size), points.coordinates, names)
 

@@ -115,9 +115,24 @@ def test_show_tells_of_the_data_and_the_notes_as_the_report_does(several, capsys
     assert "note: a remark" in out
     assert ["k", "0.301 ± 0.0042, not to be trusted"] in map(cells, out)
 
-    with_summary("runs/a", recovery={"data": {"sensors": {"rows": "many"}}})
-    assert main(["runs", "show", "runs/a"]) != 0
-    assert "'recovery'" in capsys.readouterr().err
+    for wrong in ({"rows": "many"}, {**fit, "chi_square": -1.0}, {**fit, "sigma": "small"}):
+        with_summary("runs/a", recovery={"data": {"sensors": wrong}})
+        assert main(["runs", "show", "runs/a"]) != 0
+        assert "'recovery'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("key", ["sigma", "freedom", "chi_square", "probability", "left_out"])
+def test_what_a_summary_lacks_of_a_fit_is_not_known(several, capsys, key):
+    fit = {
+        "rows": 100, "sigma": 0.1, "freedom": 99.0, "chi_square": 139.0, "probability": 0.004,
+        "left_out": 3, "outliers": 0,
+    }  # fmt: skip
+    for less in ({**fit, key: None}, {name: fit[name] for name in fit if name != key}):
+        with_summary("runs/a", recovery={"data": {"sensors": less}})
+        assert main(["runs", "show", "runs/a"]) == 0
+        out = capsys.readouterr().out
+        assert "data: sensors: 100 rows" in out
+        assert "beyond the threshold" not in out or key != "left_out"
 
 
 def test_an_estimate_as_large_as_the_solution_is_marked_without_a_doubt(several, capsys):

@@ -119,6 +119,7 @@ def test_the_largest_error_is_that_of_all_that_moves(monkeypatch):
         is_known = 1e-9 * np.linalg.norm(p) < np.linalg.norm(slopes @ p)
         if seen[1] <= 1 and is_known:
             break
+    assert is_known  # where rows apart see all of them, the smallest counts
     most = np.linalg.norm(slopes @ p) / max(np.linalg.norm(seen), tiny * np.linalg.norm(p))
     expected = np.linalg.norm(linear.rows) * most
     assert found.possible["u"] == pytest.approx(expected, rel=0.3)

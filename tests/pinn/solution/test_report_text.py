@@ -143,9 +143,15 @@ def test_standard_errors_beside_data_that_noise_seldom_brings_are_marked(probabi
     nu, k = (next(row for row in rows(report) if row.startswith(n)) for n in ("nu ", "k "))
     assert "0.001 ?" in nu and "?" not in k
     told = " ".join(" ".join(rows(report)).split())
-    assert f"noise brings those of sensors as far off in {said} of such fits" in told
+    assert f"brings the data of sensors as far off in {said} of such fits" in told
     assert "nu = 0.25 \N{PLUS-MINUS SIGN} 0.001, not to be trusted" in report.summary()
 
+    better = replace(fit, probability=0.5)
+    worst = replace(recovery, data={"others": better, "sensors": fit})
+    assert "the data of sensors" in worst.doubt(False)
+    many = dict.fromkeys("abcdefgh", better)  # of nine the worst is as far off by chance
+    seldom = replace(fit, probability=0.004)
+    assert not replace(recovery, data={**many, "sensors": seldom}).doubt(False)
     often = replace(recovery, data={"sensors": replace(fit, probability=0.03)})
     assert not replace(report, recovery=often).doubt_of_coefficients
     without = replace(recovery, standard_errors={})  # of data alone there is nothing to doubt

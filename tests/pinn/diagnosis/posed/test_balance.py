@@ -93,3 +93,19 @@ def test_a_rod_that_stores_what_flows_in_is_not_told_of():
         [pinn.Neumann("u", 0), pinn.Initial("u", 0)],
     )
     assert not list(unbalanced(Statement(rod)))
+
+
+@pytest.mark.parametrize("domain", [X * Y, X * Y * pinn.Time("t", 0, 1)])
+def test_rounding_of_an_equation_without_a_source_is_no_flow(domain):
+    for k in range(20):
+        equation = {"heat": f"{0.1 + 0.37 * k}*(u_xx + u_yy)"}
+        problem = pinn.Problem(domain, ["u"], equation, [pinn.Neumann("u", 0)])
+        assert not list(unbalanced(Statement(problem)))
+
+
+def test_an_equation_on_a_part_of_the_domain_is_not_integrated_over_all_of_it():
+    slopes = [pinn.Neumann("u", 1, on="x=1"), pinn.Neumann("u", 0, on=["x=0", "y=0", "y=1"])]
+    left = pinn.Equation("laplacian(u) - 2", on="x < 0.5")
+    assert not list(unbalanced(Statement(pinn.Problem(X * Y, ["u"], {"heat": left}, slopes))))
+    whole = pinn.Problem(X * Y, ["u"], {"heat": "laplacian(u) - 2"}, slopes)
+    assert list(unbalanced(Statement(whole)))
