@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from pinn.estimates import ErrorEstimate
     from pinn.evaluation import ExtrapolationWarning
+    from pinn.function_spaces import FunctionSpace
     from pinn.geometry import (
         Ball,
         Box,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         KAN,
         MLP,
         AutoModel,
+        DeepONet,
         Embedding,
         Factorization,
         FourierEmbedding,
@@ -205,6 +207,7 @@ __all__ = [
     "ConstantRate",
     "CosineDecay",
     "Data",
+    "DeepONet",
     "Diagnosis",
     "Difference",
     "Dirichlet",
@@ -223,6 +226,7 @@ __all__ = [
     "Field",
     "FirstOrder",
     "FourierEmbedding",
+    "FunctionSpace",
     "GaussNewton",
     "GradNorm",
     "Initial",
@@ -305,6 +309,7 @@ _HOMES = {
     ),
     "pinn.estimates": ("ErrorEstimate",),
     "pinn.evaluation": ("ExtrapolationWarning",),
+    "pinn.function_spaces": ("FunctionSpace",),
     "pinn.geometry": (
         "Ball",
         "Box",
@@ -324,8 +329,8 @@ _HOMES = {
         "Union",
     ),
     "pinn.models": (
-        "KAN", "MLP", "AutoModel", "Embedding", "Factorization", "FourierEmbedding", "Model",
-        "ModifiedMLP", "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
+        "KAN", "MLP", "AutoModel", "DeepONet", "Embedding", "Factorization", "FourierEmbedding",
+        "Model", "ModifiedMLP", "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
         "RandomFeatures", "ResidualMLP", "Separable", "Siren", "Windows",
     ),
     "pinn.objective.weighting": (

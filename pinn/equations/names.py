@@ -9,6 +9,7 @@ from pinn.equations.leaves import Derivative, in_domain_order
 from pinn.expressions import LETTERS, RESERVED
 
 MAX_ORDER = 16
+_CALLED = ("a table", "a function space")
 
 
 def normal_name(coordinate: str) -> str:
@@ -46,6 +47,8 @@ def check_names(
     fields: Sequence[str] = (),
     tables: Iterable[str] = (),
     definitions: Iterable[str] = (),
+    functions: Iterable[str] = (),
+    modes: Iterable[str] = (),
 ) -> None:
     """Check that every declared name can be written in an equation and means one thing.
 
@@ -60,6 +63,8 @@ def check_names(
         "a field": fields,
         "a coordinate": coordinates,
         "a family": families,
+        "the number of a mode of a function": modes,
+        "a function space": functions,
         "a constant": constants,
         "a parameter": parameters,
         "a column of the points": columns,
@@ -73,7 +78,7 @@ def check_names(
                     f"the name of {kind} is a letter followed by letters, digits and "
                     f"underscores, got {name!r}"
                 )
-            if name in RESERVED or (name in LETTERS and kind == "a table"):  # gamma(x) is taken
+            if name in RESERVED or (name in LETTERS and kind in _CALLED):  # gamma(x) is taken
                 raise ValueError(
                     f"{name!r} cannot name {kind}: it is a word of the expression language; "
                     "choose another name"

@@ -23,6 +23,7 @@ from pinn.equations.axes import (
     Integral,
     Variable,
     integral_over,
+    substituted,
 )
 from pinn.equations.calculus import Calculus
 from pinn.equations.fractional import (
@@ -206,6 +207,8 @@ class _Resolver:
             return getattr(self, node.function)(node, numbers)
         if isinstance(node, Call) and node.function in self.scope.tables:
             return self.table(node, values)
+        if isinstance(node, Call) and node.function in self.scope.called:
+            return self.function(node, values)
         if any(isinstance(value, Vector) for value in values):
             return self.vector_arithmetic(node, values)
         return typed(node.with_children(values))
@@ -304,6 +307,17 @@ class _Resolver:
             )
         arguments = tuple(self.scalar(node, value, i) for i, value in enumerate(values))
         return Tabulated(table, (0,) * len(arguments), arguments, **algebra.origin(node))
+
+    def function(self, node: Call, values: list[_Value]) -> Expression:
+        """Return a definition with other places for the coordinates that it is a function of."""
+        over = self.scope.functions[node.function]
+        if len(values) != len(over):
+            raise node.error(
+                f"{node.function} takes {len(over)} arguments, {', '.join(over)}; got {len(values)}"
+            )
+        places = [self.scalar(node, value, i) for i, value in enumerate(values)]
+        tree = self.scope.definitions[node.function]
+        return substituted(tree, dict(zip(map(Coordinate, over), places, strict=True)))
 
     # Operators: each takes the call and its resolved arguments
 

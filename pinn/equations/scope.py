@@ -52,6 +52,7 @@ class Scope:
     tables: Mapping[str, Table] = field(default_factory=dict)
     region: Region | None = field(default=None, repr=False)
     definitions: Mapping[str, Expression] = field(default_factory=dict)
+    functions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     held: tuple[str, ...] = ()
     finer: bool = False
     # Derivatives of what may jump, of all variants together.
@@ -147,6 +148,11 @@ class Scope:
         return at_names(table, self._leaves, self.space, self.held)
 
     @cached_property
+    def called(self) -> frozenset[str]:
+        """The names that a text may call, besides the language's own functions."""
+        return frozenset([*self.tables, *(n for n in self.functions if n in self.definitions)])
+
+    @cached_property
     def unknown_number(self) -> Mapping[str, int]:
         """Unknown -> the column of a model's outputs that is its value."""
         return {name: number for number, name in enumerate(self.unknowns)}
@@ -194,7 +200,7 @@ class Scope:
     def equation(self, text: str) -> Expression:
         """Return the resolved tree that an equation makes zero; errors are as of `resolve`."""
         if text not in self._equations:
-            self._equations[text] = expressions.parse_equation(text, self.tables)
+            self._equations[text] = expressions.parse_equation(text, self.called)
         return self.resolve(self._equations[text])
 
     def note_derivative(self, operator: Call, operand: Expression, coordinate: str) -> None:
@@ -207,9 +213,7 @@ class Scope:
         """Return the tree of a text, in which tables may be called."""
         if not isinstance(expression, str):
             return expression
-        return expressions.parse(expression, self.tables) if self.tables else (
-            expressions.parse(expression)
-        )
+        return expressions.parse(expression, self.called)
 
     def resolve_any(self, expression: str | Expression) -> Expression | Vector:
         """Return the resolved tree of a scalar, or the components of a vector."""

@@ -16,7 +16,7 @@ from pinn.equations.nested import NestedPlan, NestedValues
 from pinn.equations.resolve import evaluate_resolved
 from pinn.equations.term import Term
 from pinn.equations.values import Values, coordinate_columns
-from pinn.evaluation.extrapolation import warn_outside
+from pinn.evaluation.extrapolation import warn_outside, warn_unlike
 from pinn.evaluation.places import points_of
 from pinn.expressions import Expression, nodes
 from pinn.objective.flat_parameters import FlatParameters
@@ -73,6 +73,7 @@ class Evaluation:
         stacklevel: whom to warn of points outside of the domain, 1 the caller; no one where left
         out.
         """
+        coordinates = self._with_functions(coordinates, stacklevel and stacklevel + 1)
         names = [name for name in self._problem.solved if self.sees(name) <= coordinates.keys()]
         needed = set().union(*map(self.sees, names)) if names else None
         points, shape = points_of(self._problem.domain, coordinates, needed)
@@ -119,6 +120,7 @@ class Evaluation:
     ) -> list[np.ndarray]:
         """Return several terms at points, as `expressions` does; functions need all coordinates."""
         problem = self._problem
+        coordinates = self._with_functions(coordinates, stacklevel and stacklevel + 1)
         needed = set().union(*map(self._needed, terms))
         points, shape = points_of(problem.domain, coordinates, needed)
         if stacklevel is not None:
@@ -166,6 +168,15 @@ class Evaluation:
         named = zip(self._parameters.layout.parts, self._parameters.tensors, strict=True)
         held |= {part.name: tensor for part, tensor in named}
         return Recorded(program, names, {name: tensor._data for name, tensor in held.items()})
+
+    def _with_functions(
+        self, coordinates: Mapping[str, Any], stacklevel: int | None
+    ) -> dict[str, Any]:
+        """Return coordinates with the numbers of its modes in a function's place."""
+        found, left = self._problem.with_functions(coordinates)
+        if stacklevel is not None:
+            warn_unlike(left, stacklevel=stacklevel + 1)
+        return found
 
     def _term(self, expression: str) -> Term:
         return Term("derivative", expression, self._problem.scope)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from pinn.geometry import Shape
 
 # A share of the width of a range, below which a point lies on its end.
 _SLACK = 1e-6
+# Of a function more than this share of its size is missed by modes that leave out a thousandth.
+_UNLIKE = 0.01
 # Points that are looked for in holes and beside shapes: to tell may take longer than to evaluate.
 _LOOKED_AT = 4096
 
@@ -47,6 +49,22 @@ def warn_outside(
                 whole = f"the point {place} lies"
             where = "in a hole or beside the domain, where nothing was trained"
             _warn(f"{whole} {where}", stacklevel + 1)
+
+
+def warn_unlike(left: Mapping[str, float], stacklevel: int) -> None:
+    """Give an ExtrapolationWarning where functions are not made of the modes of their space.
+
+    left: what modes leave of a function, by name, as a share of its size. stacklevel: 1 for the
+    caller of this function.
+    """
+    for name, share in left.items():
+        if share > _UNLIKE:
+            warnings.warn(
+                f"{name} is no function of its space: sums of the modes come to {share:.2g} of its "
+                "size from it at best, and the solution is that for such a sum; a shorter length "
+                "or more modes may hold it",
+                ExtrapolationWarning, stacklevel=stacklevel + 1,
+            )  # fmt: skip
 
 
 def _beyond_bounds(

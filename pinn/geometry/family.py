@@ -27,13 +27,14 @@ class Family(OneCoordinate):
     changes with it.
 
     spacing: "linear", or "log", which draws as many points in each decade and shows the network the
-    logarithm; for a range of an order of magnitude and more.
+    logarithm; for a range of an order of magnitude and more. Or "normal": points are drawn as
+    normal numbers are, with the mean in the middle and bounds four deviations away.
 
     Raises ValueError for low >= high, bounds that are not finite or too near to each other, and for
     a logarithmic range that is not above zero.
     """
 
-    spacing: Literal["linear", "log"] = "linear"
+    spacing: Literal["linear", "log", "normal"] = "linear"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,6 +57,8 @@ class Family(OneCoordinate):
     def from_unit(self, unit: np.ndarray) -> np.ndarray:
         if self.spacing == "log":
             points = self.low * np.exp(unit * math.log(self.high / self.low))
+        elif self.spacing == "normal":
+            points = (self.low + self.high) / 2 + (self.high - self.low) / 8 * _normal(unit)
         else:
             points = self.low + (self.high - self.low) * unit
         return np.clip(points, self.low, self.high)
@@ -66,6 +69,13 @@ class Family(OneCoordinate):
 
     def distance(self, points: np.ndarray) -> np.ndarray:
         return np.full(len(points), np.inf)
+
+
+def _normal(unit: np.ndarray) -> np.ndarray:
+    """Return normal numbers within four deviations from even ones in [0, 1]."""
+    from scipy.special import ndtr, ndtri  # slow to import, and seldom needed
+
+    return ndtri(ndtr(-4.0) + unit * (ndtr(4.0) - ndtr(-4.0)))
 
 
 def apart(domain: Shape) -> tuple[Shape, tuple[Family, ...]]:

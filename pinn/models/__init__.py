@@ -2,6 +2,7 @@
 
 from pinn.models.activations import ACTIVATIONS
 from pinn.models.auto import AutoModel
+from pinn.models.deeponet import DeepONet
 from pinn.models.embeddings import EMBEDDINGS, Embedding, FourierEmbedding, PeriodicEmbedding
 from pinn.models.joined import Joined
 from pinn.models.kan import KAN
@@ -32,8 +33,8 @@ from pinn.models.spaced import Spaced
 from pinn.models.windows import WindowedNetwork, Windows
 
 __all__ = [
-    "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "AutoModel", "Embedding",
-    "Factorization", "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP", "MultiScale",
+    "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "AutoModel", "DeepONet",
+    "Embedding", "Factorization", "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP", "MultiScale",
     "Network",
     "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "RandomFeatures",
     "ResidualMLP", "Separable", "Siren", "Spaced", "WindowedNetwork", "Windows", "build_module",
@@ -50,5 +51,6 @@ MODELS.add("multi_scale", MultiScale)
 MODELS.add("kan", KAN)
 MODELS.add("random_features", RandomFeatures)
 MODELS.add("separable", Separable)
+MODELS.add("deeponet", DeepONet)
 MODELS.add("per_unknown", PerUnknown)
 MODELS.add("windows", Windows)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.equations.values import Values
 from pinn.expressions import Expression, nodes
+from pinn.function_spaces import Expansion, FunctionSpace, Mode
 from pinn.geometry import AnyDomain, Family, Shape, apart
 from pinn.problem import references
 from pinn.problem.block_names import told_apart
@@ -97,6 +98,9 @@ _LAYERS = Names(
     "a mapping from coordinates to the widths of layers at both of their bounds",
 )  # fmt: skip
 _UNITS = Names(UNIT, "a mapping from names to units such as {x: m, u: m/s}")
+_FUNCTION_SPACES = Keyed(
+    FunctionSpace, "a mapping from names to {over, length, periodic, mean, scale, modes}"
+)
 _FAMILIES = Keyed(
     Family, "a mapping from names to [low, high] or {low, high, spacing}", listed=("low", "high")
 )
@@ -115,6 +119,8 @@ class Problem:
     fields: unknown coefficients that depend on the place, each with a network of its own.
     families: constants that are inputs of the network, so that one training solves the problem for
     a range of each; they become coordinates of the domain that are neither space nor time.
+    function_spaces: known functions that are inputs of the solution; the numbers that one has of
+    its modes become families, and `functions` has what they are made of, by name.
     tables: known functions given by values, such as a coefficient field or a signal; a(x, y) in a
     text, and a alone at the coordinates that its variables are called by.
     regions: names for comparisons such as "x < 0 and y > 0" or for shapes, as in where(hole, 1, 2).
@@ -156,6 +162,9 @@ class Problem:
     parameters: Annotated[Sequence[Parameter] | Mapping[str, Any], _PARAMETERS] = ()
     fields: Annotated[Sequence[Field] | Mapping[str, Any], _FIELDS] = ()
     families: Annotated[Sequence[Family] | Mapping[str, Any], _FAMILIES] = ()
+    function_spaces: Annotated[
+        Sequence[FunctionSpace] | Mapping[str, Any], _FUNCTION_SPACES
+    ] = ()
     tables: Annotated[Sequence[Table] | Mapping[str, Any], _TABLES] = ()
     regions: Annotated[Mapping[str, str | Shape], _REGIONS] = field(default_factory=dict)
     piecewise: Annotated[Mapping[str, Mapping[str, float | str]], _PIECEWISE] = field(
@@ -166,13 +175,16 @@ class Problem:
     layers: Annotated[Widths, _LAYERS] = field(default_factory=dict)
     name: Annotated[str, _TITLE] = "problem"
 
+    functions: ClassVar[Mapping[str, Expansion]]
+    """What the functions of each space are made of: functions["v"].draw(seed)."""
+
     def __post_init__(self) -> None:
-        self._join_families()
-        self._make_functions()
         with at("constants"):
             given = self.constants
             object.__setattr__(self, "constants", evaluate_constants(given))
             object.__setattr__(self, "computed_from", computed_from(given))
+        self._join_families()
+        self._make_functions()
         self._check_names()
         self._check_fields()
         check_units(self.units, self._named)
@@ -209,10 +221,16 @@ class Problem:
             region=_InSpace(self.domain),
             finer=self._finer,
         )
+        if self.functions:
+            scope = dataclasses.replace(
+                scope,
+                definitions={name: one.tree for name, one in self.functions.items()},
+                functions={one.name: tuple(one.over) for one in self.function_spaces},
+            )
         if not self.regions and not self.piecewise:
             return scope
         definitions = define(scope, self.regions, self.piecewise)
-        return dataclasses.replace(scope, definitions=definitions)
+        return dataclasses.replace(scope, definitions={**scope.definitions, **definitions})
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -451,11 +469,44 @@ class Problem:
         """Make the families the last factors of the domain, wherever they were declared."""
         with at("domain"):
             domain, factors = apart(self.domain)
-        families = tuple(dict.fromkeys([*factors, *self.families]))
+        given = [one for one in (*factors, *self.families) if not isinstance(one, Mode)]
+        families = tuple(dict.fromkeys(given))
         object.__setattr__(self, "families", families)
-        if families:
+        object.__setattr__(self, "functions", self._expansions(domain))
+        inputs = (*families, *self._modes)
+        if inputs:
             self._check_names(domain.coordinates)  # a product would tell less
-            object.__setattr__(self, "domain", functools.reduce(operator.mul, families, domain))
+            object.__setattr__(self, "domain", functools.reduce(operator.mul, inputs, domain))
+
+    def _expansions(self, domain: Shape) -> dict[str, Expansion]:
+        """Return what the functions of each space are made of, by its name."""
+        mistakes, found = Mistakes(), {}
+        for space in self.function_spaces:
+            with mistakes.under("function_spaces", space.name):
+                found[space.name] = Expansion(space, domain, self.constants)
+        mistakes.end()
+        return found
+
+    @property
+    def _modes(self) -> tuple[Mode, ...]:
+        return tuple(mode for one in self.functions.values() for mode in one.families)
+
+    def with_functions(
+        self, coordinates: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, float]]:
+        """Return coordinates with a function's modes in its place, and what these leave of it.
+
+        coordinates: of a point, where `functions` has a name a function of that space (see
+        Expansion.coefficients). The second: the relative L2 norm of the rest, by name.
+        """
+        found, left = {}, {}
+        for name, given in coordinates.items():
+            if name not in self.functions:
+                found[name] = given
+                continue
+            numbers, left[name] = self.functions[name].coefficients(given)
+            found |= numbers
+        return found, left
 
     def _make_functions(self) -> None:
         mistakes, tables = Mistakes(), []
@@ -473,18 +524,22 @@ class Problem:
 
     def _check_names(self, coordinates: Sequence[str] | None = None) -> None:
         families = tuple(family.name for family in self.families)
+        modes = tuple(mode.name for mode in self._modes)
         if coordinates is None:
-            coordinates = [name for name in self.domain.coordinates if name not in families]
+            inputs = {*families, *modes}
+            coordinates = [name for name in self.domain.coordinates if name not in inputs]
         groups = {
             "coordinates": ("domain", coordinates),
             "unknowns": ("unknowns", self.unknowns),
             "fields": ("fields", tuple(one.name for one in self.fields)),
             "families": ("families", families),
+            "functions": ("function_spaces", tuple(self.functions)),
             "constants": ("constants", tuple(self.constants)),
             "parameters": ("parameters", tuple(p.name for p in self.parameters)),
             "tables": ("tables", tuple(table.value for table in self.tables)),
             "definitions": ("regions", (*self.regions, *self.piecewise)),
         }
+        groups = {"modes": ("function_spaces", modes), **groups} if modes else groups
         try:
             check_names(**{group: names for group, (_, names) in groups.items()})
         except ValueError:

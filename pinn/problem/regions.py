@@ -59,7 +59,7 @@ def condition_of(region: str | Shape, scope: Scope) -> Expression:
     named = scope.definitions.get(region.strip())
     if is_condition(named):
         return named
-    number = scope.resolve(expressions.parse_condition(region, scope.tables))
+    number = scope.resolve(expressions.parse_condition(region, scope.called))
     return number.children[0]  # of where(condition, 1, 0)
 
 

@@ -43,13 +43,13 @@ def _stated(problem: Problem) -> tuple[Any, ...]:
     """Return the parts of a problem that may use constants."""
     return (
         problem.equations, problem.conditions, problem.regions, problem.piecewise, problem.tables,
-        problem.fields, problem.parameters, problem.reference,
+        problem.fields, problem.parameters, problem.function_spaces, problem.reference,
     )  # fmt: skip
 
 
 def _adjustable(problem: Problem) -> Iterator[str]:
     """Give the names that a constant may be mistaken for."""
-    yield from (one.name for one in (*problem.parameters, *problem.families))
+    yield from (one.name for one in (*problem.parameters, *problem.families, *problem.function_spaces))
 
 
 def _numbers(stated: Any) -> Iterator[float]:

@@ -28,7 +28,7 @@ def eased(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ...]]:
     """
     problem = experiment.problem
     given = experiment.continuation or not isinstance(experiment.training, Auto)
-    if given or problem.parameters or problem.fields or problem.families:
+    if given or problem.parameters or problem.fields or problem.domain.families:
         return experiment, ()
     if not isinstance(experiment.model, MLP):
         return experiment, ()

@@ -51,7 +51,7 @@ def in_layers(
 def _found(experiment: Experiment) -> Widths:
     """Return the layers of a problem of which nothing is known that stands against them."""
     problem = experiment.problem
-    if problem.parameters or problem.fields or problem.families:
+    if problem.parameters or problem.fields or problem.domain.families:
         return {}
     return layers_of(problem) if is_left_open(experiment) else {}
 

@@ -1,0 +1,150 @@
+"""Networks of points and of functions, multiplied (DeepONets)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import mul
+from typing import Annotated, Any
+
+import numpy as np
+
+import autograd as T
+from pinn.equations.outputs import run_columns
+from pinn.geometry import Shape, apart
+from pinn.models.mlp import MLP
+from pinn.models.model import (
+    MODELS,
+    AnyModel,
+    Model,
+    ModelKind,
+    build_module,
+    check_part,
+    parameter_count,
+)
+from pinn.schema import Count, declared
+from pinn.schema.errors import at, refuse
+from pinn.schema.kinds import Optional
+
+
+@declared
+class DeepONet(Model):
+    """A sum of products of functions of the point (`trunk`) and of the families (`branch`).
+
+    u(x, c) = t_0(x) + sum_k c_k t_k(x) + sum_r b_r(c) s_r(x), where c are the families of the
+    problem, the numbers of a function's modes among them: what is linear in them has numbers of
+    its own, and `branch` has `rank` more of what is not. branch: None for a problem whose solution
+    is linear in its functions, which is then followed to many more digits. The trunk alone carries
+    derivatives in space and time. Lu et al., Nature Machine Intelligence 3, 2021, eq. 2 (branch and
+    trunk); Wang, Wang and Perdikaris, Science Advances 7, 2021 (by equations alone).
+    """
+
+    trunk: AnyModel = MLP()
+    branch: Annotated[Any, Optional(ModelKind(MODELS))] = MLP()
+    rank: Count = 40
+
+    def check(self, domain: Shape, unknowns: Sequence[str]) -> None:
+        """Raise DeclarationError, with the key, for what does not go with a problem."""
+        if not domain.families:
+            refuse("expected a function space or a family: there is nothing that a branch could see")
+        for name, model, shape, outputs in self._networks(domain, unknowns):
+            with at(name):
+                check_part(model, shape, outputs)
+
+    def parameter_count(self, domain: Shape, unknowns: Sequence[str]) -> int | None:
+        """Return how many numbers the networks have together; None where one does not tell."""
+        counts = [parameter_count(m, s, o) for _, m, s, o in self._networks(domain, unknowns)]
+        return None if None in counts else sum(counts)
+
+    def build(
+        self,
+        domain: Shape,
+        unknowns: Sequence[str],
+        rng: np.random.Generator,
+        dtype: T.dtype,
+        device: str = "cpu",
+    ) -> T.nn.Module:
+        """Return the network (n, coordinates) -> (n, unknowns), initialised from `rng`."""
+        self.check(domain, unknowns)
+        networks = self._networks(domain, unknowns)
+        made = {
+            name: build_module(model, shape, outputs, stream, dtype, device)
+            for (name, model, shape, outputs), stream in zip(
+                networks, rng.spawn(len(networks)), strict=True
+            )
+        }
+        each = len(networks[0][3]) // len(unknowns)
+        sums = np.kron(np.eye(len(unknowns)), np.ones((1, each)))
+        bounds = np.array([domain.bounds[one.name] for one in domain.families])
+        middle, half = bounds.mean(axis=1), (bounds[:, 1] - bounds[:, 0]) / 2
+        normal = [one.spacing == "normal" for one in domain.families]
+        size = np.where(normal, half / 4, half)  # a deviation is a fourth of half a range
+        tensors = [T.tensor(a, dtype=dtype, device=device) for a in (sums, middle, 1 / size)]
+        return _Branched(domain, len(unknowns), made, *tensors)
+
+    def _networks(
+        self, domain: Shape, unknowns: Sequence[str]
+    ) -> list[tuple[str, AnyModel, Shape, list[str]]]:
+        """Return each network by its name, with what it sees and the names of its outputs."""
+        plain, families = apart(domain)
+        own = self.rank if self.branch is not None else 0
+        terms = 1 + len(families) + own
+        found = [("trunk", self.trunk, plain, _outputs(unknowns, terms))]
+        if own:
+            found.append(("branch", self.branch, reduce(mul, families), _outputs(unknowns, own)))
+        return found
+
+
+class _Branched(T.nn.Module):
+    """Points (n, d) -> sums of products of trunk and branch, (n, unknowns).
+
+    sums: the matrix (unknowns, outputs of the trunk) that adds up each unknown's products. middle,
+    factor: what families are shifted and scaled by, (families,).
+    """
+
+    def __init__(
+        self,
+        domain: Shape,
+        unknowns: int,
+        networks: dict[str, T.nn.Module],
+        sums: T.Tensor,
+        middle: T.Tensor,
+        factor: T.Tensor,
+    ) -> None:
+        super().__init__()
+        families = [one.name for one in domain.families]
+        names = domain.coordinates
+        self._families = [names.index(name) for name in families]
+        self._places = [k for k, name in enumerate(names) if name not in families]
+        self._unknowns = unknowns
+        for name, tensor in {"sums": sums, "middle": middle, "factor": factor}.items():
+            self.register_buffer(name, tensor, persistent=False)
+        for name, network in networks.items():
+            self.add_module(name, network)
+
+    def forward(self, points: T.Tensor) -> T.Tensor:
+        return self.forward_columns([points[:, j : j + 1] for j in range(points.shape[1])])
+
+    def forward_columns(self, columns: Sequence[T.Tensor]) -> T.Tensor:
+        """Return the unknowns (n, unknowns) from a column (n, 1) for each coordinate."""
+        trunk = _joined(run_columns(self.trunk, [columns[j] for j in self._places]))
+        families = [columns[j] for j in self._families]
+        numbers = (T.cat(families, dim=1) - self.middle) * self.factor
+        linear = [T.ones_like(families[0]), numbers]
+        networks = dict(self.named_children())
+        pieces = []
+        own = _joined(run_columns(self.branch, families)) if "branch" in networks else None
+        for k in range(self._unknowns):
+            pieces += linear
+            if own is not None:
+                each = own.shape[1] // self._unknowns
+                pieces.append(own[:, k * each : (k + 1) * each])
+        return T.nn.functional.linear(trunk * T.cat(pieces, dim=1), self.sums)
+
+
+def _joined(pieces: Sequence[T.Tensor]) -> T.Tensor:
+    return pieces[0] if len(pieces) == 1 else T.cat(list(pieces), dim=1)
+
+
+def _outputs(unknowns: Sequence[str], count: int) -> list[str]:
+    return [f"{name}{k}" for name in unknowns for k in range(count)]
