@@ -330,8 +330,8 @@ _HOMES = {
     ),
     "pinn.models": (
         "KAN", "MLP", "AutoModel", "DeepONet", "Embedding", "Factorization", "FourierEmbedding",
-        "Model", "ModifiedMLP", "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown", "PirateNet",
-        "RandomFeatures", "ResidualMLP", "Separable", "Siren", "Windows",
+        "Model", "ModifiedMLP", "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown",
+        "PirateNet", "RandomFeatures", "ResidualMLP", "Separable", "Siren", "Windows",
     ),
     "pinn.objective.weighting": (
         "LRA",

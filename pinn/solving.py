@@ -22,6 +22,7 @@ from pinn.diagnosis import (
     ProblemWarning,
     UnsolvedWarning,
     at_spots,
+    by_functions,
     check_run,
     eased,
     follows_noise,
@@ -412,11 +413,14 @@ def _chosen(
     left_open = experiment
     experiment, layers = in_layers(experiment, started)
     experiment, spots = at_spots(experiment, left_open)
+    experiment, linear = by_functions(experiment)
     chosen = with_model(experiment, start is not None, tell)
     if chosen.decisions and start is None and not chosen.interrupted:
         experiment, by_way = eased(chosen.experiment)
         chosen = chosen._replace(experiment=experiment, decisions=(*chosen.decisions, *by_way))
-    return chosen._replace(decisions=(*decisions, *weighed, *layers, *spots, *chosen.decisions))
+    return chosen._replace(decisions=(
+        *decisions, *weighed, *layers, *spots, *linear, *chosen.decisions,
+    ))
 
 
 def _begin(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pinn.cli.held import held_at
 from pinn.cli.output import say, tell
 from pinn.cli.saved import add_saved, read_saved
 from pinn.cli.verdict import DONE, Misuse
@@ -29,6 +31,7 @@ examples:
   python -m pinn evaluate runs/burgers-0 --points points.csv
   python -m pinn evaluate runs/burgers-0 --points points.npz --out values.npz
   python -m pinn evaluate runs/burgers-0 --points points.csv --derivatives u_x,u_xx
+  python -m pinn evaluate runs/heat-0 --points points.csv --hold t=0.5 --hold "v=sin(pi*x)"
 """
 
 
@@ -52,6 +55,11 @@ def add_parser(commands: Any) -> None:
         "--derivatives", metavar="u_x,u_xx", action="append", default=[],
         help="derivatives or expressions, such as u_xx or u*u_x; apart by commas, or given again",
     )  # fmt: skip
+    parser.add_argument(
+        "--hold", metavar="t=0.5", action="append", default=[],
+        help="coordinates at one value, which the table then need not have; a function as a text: "
+        "v=sin(pi*x)",
+    )  # fmt: skip
     parser.add_argument("--overwrite", action="store_true", help="write over a file that is there")
     beyond = "; several derivatives are one argument, apart by commas: --derivatives u_x,u_xx"
     parser.set_defaults(command=evaluate, beyond=beyond)
@@ -70,8 +78,10 @@ def evaluate(arguments: argparse.Namespace) -> int:
     solution, _ = read_saved(arguments.run, "evaluate")
     table = Columns(path=Path(arguments.points))
     try:
-        points = _points(table, solution)
-        found = points | _values(solution, points, _listed(arguments.derivatives))
+        held = held_at(arguments.hold, solution)
+        functions = {name: held.pop(name) for name in list(held) if isinstance(held[name], str)}
+        points = _points(table, solution, held, functions)
+        found = points | _values(solution, points, functions, _listed(arguments.derivatives))
     except ValueError as error:
         raise Misuse(str(error)) from error
     if out is None:
@@ -82,9 +92,23 @@ def evaluate(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _points(table: Columns, solution: Solution) -> dict[str, np.ndarray]:
-    """Return the coordinates at every point, (n,); ValueError with the place in the table."""
-    names = solution.problem.domain.coordinates
+def _points(
+    table: Columns, solution: Solution, held: dict[str, float], functions: Collection[str]
+) -> dict[str, np.ndarray]:
+    """Return the coordinates at every point, (n,); ValueError with the place in the table.
+
+    held: those that have one value, which the table need not have. functions: those that are given,
+    whose modes no column has.
+    """
+    import numpy as np
+
+    problem = solution.problem
+    unknown = [name for name in held if name not in problem.domain.coordinates]
+    if unknown:
+        known = ", ".join((*problem.domain.coordinates, *problem.functions))
+        raise Misuse(f"--hold: expected some of {known}, got {unknown[0]!r}")
+    given = {*held, *(n for name in functions for n in problem.functions[name].names)}
+    names = [name for name in problem.domain.coordinates if name not in given]
     columns = table.named(names)
     missing = [name for name in names if name not in columns.names]
     if missing:
@@ -98,23 +122,29 @@ def _points(table: Columns, solution: Solution) -> dict[str, np.ndarray]:
             f"warning: {table.place()}: {', '.join(others)} "
             f"{'is no coordinate' if len(others) == 1 else 'are no coordinates'}, and not looked at"
         )
-    return columns.rows(names, ())
+    rows = columns.rows(names, ())
+    count = len(next(iter(rows.values()))) if rows else 1
+    return rows | {name: np.full(count, value) for name, value in held.items()}
 
 
 def _values(
-    solution: Solution, points: dict[str, np.ndarray], derivatives: list[str]
+    solution: Solution,
+    points: dict[str, np.ndarray],
+    functions: dict[str, str],
+    derivatives: list[str],
 ) -> dict[str, np.ndarray]:
     from pinn.evaluation import ExtrapolationWarning
     from pinn.expressions import ExpressionError
 
-    found = solution.evaluate(**points)
+    given = points | functions
+    found = solution.evaluate(**given)
     taken = [text for text in derivatives if text in points or text in found]
     if taken:
         raise ValueError(f"--derivatives: {taken[0]} is among the columns anyway")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ExtrapolationWarning)  # said of the values already
         try:
-            values = solution.derivatives(derivatives, **points) if derivatives else []
+            values = solution.derivatives(derivatives, **given) if derivatives else []
         except ExpressionError as error:
             raise ValueError(_refused(error, solution)) from None
     return found | dict(zip(derivatives, values, strict=True))

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pinn.cli.held import assigned, held_at
 from pinn.cli.output import say
 from pinn.cli.saved import add_saved, read_saved
 from pinn.cli.verdict import DONE, Misuse
@@ -55,7 +56,8 @@ def add_parser(commands: Any) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--hold", metavar="y=0.5", action="append", default=[],
-        help="coordinates at one value, which have no points in the grid",
+        help="coordinates at one value, which have no points in the grid; a function as a text: "
+        "v=sin(pi*x)",
     )  # fmt: skip
     parser.add_argument("--overwrite", action="store_true", help="write over files that are there")
     parser.set_defaults(command=export)
@@ -67,10 +69,10 @@ def export(arguments: argparse.Namespace) -> int:
 
     if arguments.format is None and arguments.out is None:
         raise Misuse("expected --format vtk, csv, npz, netcdf or weights, or a file name in --out")
-    grid = _assigned("--grid", arguments.grid, int, "a number of points such as x=101")
-    held = _assigned("--hold", arguments.hold, float, "a number such as t=0.5")
+    grid = assigned("--grid", arguments.grid, int, "a number of points such as x=101")
     _check_ending(arguments)
     solution, _ = read_saved(arguments.run, "export")
+    held = held_at(arguments.hold, solution)
     try:
         path = arguments.out or _name(arguments, solution, grid, held)
         written = export_solution(solution, path, grid, held, arguments.overwrite)
@@ -106,7 +108,7 @@ def _name(
     arguments: argparse.Namespace,
     solution: Solution,
     grid: dict[str, int],
-    held: dict[str, float],
+    held: dict[str, Any],
 ) -> Path:
     """Return where files go that nobody named: called like the run, below exports."""
     from pinn.solution.exported import suffix_of
@@ -116,20 +118,3 @@ def _name(
     if arguments.format == "weights":
         return Path("exports", stem, "evaluate.py")
     return Path("exports", stem + suffix_of(solution, arguments.format, grid, held))
-
-
-def _assigned(option: str, given: list[str], number: type, expected: str) -> dict[str, Any]:
-    """Return what `x=101,t=51` says, given once or many times."""
-    found: dict[str, Any] = {}
-    for one in (part.strip() for text in given for part in text.split(",")):
-        name, sign, text = one.partition("=")
-        try:
-            value = number(text)
-        except ValueError:
-            sign = ""
-        if not sign or not name.strip():
-            raise Misuse(f"{option}: expected {expected}, got {one!r}")
-        if name.strip() in found:
-            raise Misuse(f"{option}: {name.strip()} is given twice")
-        found[name.strip()] = value
-    return found

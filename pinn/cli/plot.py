@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,8 @@ def plot(arguments: argparse.Namespace) -> int:
     unknowns = _unknowns(arguments.unknown, solution)
     out, ending = _destination(arguments)
     try:
-        for path in _draw(arguments, run, solution, unknowns, _places(arguments.at), out, ending):
+        at = _places(arguments.at, solution.problem.functions)
+        for path in _draw(arguments, run, solution, unknowns, at, out, ending):
             say(str(path))
     except NoFilm as error:
         raise Misuse(str(error)) from error
@@ -100,7 +102,7 @@ def _draw(
     run: Run,
     solution: Solution,
     unknowns: list[str] | None,
-    at: dict[str, float | list[float]],
+    at: dict[str, float | str | list[float]],
     out: Destination | None,
     ending: str,
 ) -> list[Path]:
@@ -155,11 +157,19 @@ def _unknowns(asked: list[str] | None, solution: Solution) -> list[str] | None:
     return asked
 
 
-def _places(given: list[str]) -> dict[str, float | list[float]]:
-    """Return what coordinates are held at, from texts such as t=0.5 and t=0,0.5,1."""
-    places: dict[str, float | list[float]] = {}
+def _places(
+    given: list[str], functions: Collection[str]
+) -> dict[str, float | str | list[float]]:
+    """Return what coordinates are held at, from texts such as t=0.5 and t=0,0.5,1.
+
+    functions: the names that stand for a function, whose text is left as it is.
+    """
+    places: dict[str, float | str | list[float]] = {}
     for text in given:
         name, equals, values = text.partition("=")
+        if name.strip() in functions and values.strip():
+            places[name.strip()] = values.strip()
+            continue
         try:
             numbers = [float(value) for value in values.split(",")]
         except ValueError:

@@ -89,6 +89,7 @@ class Check:
     name: str
     unknowns: tuple[str, ...]
     bounds: Mapping[str, tuple[float, float]]
+    functions: Mapping[str, str]
     constants: Mapping[str, float]
     model: str
     parameters: int
@@ -156,7 +157,11 @@ def check_run(
     return Check(
         name=problem.name,
         unknowns=problem.unknowns,
-        bounds=dict(problem.domain.bounds),
+        bounds={
+            name: pair for name, pair in problem.domain.bounds.items()
+            if name not in problem.mode_names
+        },
+        functions={name: str(one) for name, one in problem.functions.items()},
         constants=dict(problem.constants),
         model=in_words(model),
         parameters=objective.size,

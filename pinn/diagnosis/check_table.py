@@ -42,7 +42,8 @@ def seconds_text(seconds: float) -> str:
 
 def _head(check: Check) -> Iterator[str]:
     bounds = ", ".join(f"{n} in [{low:g}, {high:g}]" for n, (low, high) in check.bounds.items())
-    yield from _pair(check.name, f"{', '.join(check.unknowns)} on {bounds}")
+    where = ", ".join([bounds, *check.functions.values()])
+    yield from _pair(check.name, f"{', '.join(check.unknowns)} on {where}")
     if check.constants:
         given = ", ".join(f"{name} = {value:.6g}" for name, value in check.constants.items())
         yield from _pair("constants", given)

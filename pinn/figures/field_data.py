@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -43,6 +43,8 @@ class FieldData:
     reference    the known solution on the same grid, nan where it is not known; None for none
     time         which coordinate is the time; None takes one called "t", if there is one
     fixed        what the other coordinates of a problem are held at, for the titles
+    unnamed      the same of those that titles leave out, such as the modes of a function
+    said         what titles say besides, such as which function it is
     inside       bool array of the grid's shape: which of its points lie in the domain; None for
                  all. Values outside become nan, are not drawn, and count in no error
     errors       the relative and the largest error, where the reference is known at other points
@@ -67,6 +69,8 @@ class FieldData:
     reference: np.ndarray | None = None
     time: str | None = None
     fixed: Mapping[str, float] = field(default_factory=dict)
+    unnamed: Mapping[str, float] = field(default_factory=dict)
+    said: Sequence[str] = ()
     inside: np.ndarray | None = None
     contains: Callable[[np.ndarray], np.ndarray] | None = None
     errors: tuple[float, float] | None = None
@@ -195,7 +199,7 @@ class FieldData:
 
     def held(self) -> list[str]:
         """Return what the other coordinates are held at, in words."""
-        return held(self.fixed, self.units)
+        return [*held(self.fixed, self.units), *self.said]
 
     def label(self, name: str | None = None) -> str:
         """Return a coordinate, or the unknown where left out, with its unit: for an axis."""

@@ -74,7 +74,7 @@ def plot_slices(
             handles=list(beside.values()), loc="outside upper right", ncols=len(beside),
             frameon=False, fontsize=11,
         )  # fmt: skip
-    if data.fixed:
+    if data.held():
         headline(figure, ", ".join(data.held()))
     return figure
 

@@ -102,6 +102,12 @@ class Expansion:
         self._scope = Scope((), space.over, self._space, constants)
         self._mean = Term(f"mean of {space.name!r}", space.mean, self._scope)
 
+    def __str__(self) -> str:
+        return f"{self.space.name}({', '.join(self.space.over)}) of {len(self._numbers)} modes"
+
+    def __repr__(self) -> str:
+        return f"<functions {self}>"
+
     @property
     def names(self) -> tuple[str, ...]:
         """What the numbers of the modes are called."""

@@ -34,9 +34,9 @@ from pinn.models.windows import WindowedNetwork, Windows
 
 __all__ = [
     "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "AutoModel", "DeepONet",
-    "Embedding", "Factorization", "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP", "MultiScale",
-    "Network",
-    "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet", "RandomFeatures",
+    "Embedding", "Factorization", "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP",
+    "MultiScale", "Network", "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet",
+    "RandomFeatures",
     "ResidualMLP", "Separable", "Siren", "Spaced", "WindowedNetwork", "Windows", "build_module",
     "check_model", "check_part", "parameter_count", "settled_model",
 ]  # fmt: skip

@@ -40,13 +40,13 @@ class DeepONet(Model):
     """
 
     trunk: AnyModel = MLP()
-    branch: Annotated[Any, Optional(ModelKind(MODELS))] = MLP()
-    rank: Count = 40
+    branch: Annotated[Any, Optional(ModelKind(MODELS))] = MLP(depth=2)
+    rank: Count = 20
 
     def check(self, domain: Shape, unknowns: Sequence[str]) -> None:
         """Raise DeclarationError, with the key, for what does not go with a problem."""
         if not domain.families:
-            refuse("expected a function space or a family: there is nothing that a branch could see")
+            refuse("expected a function space or a family: nothing is there for a branch to see")
         for name, model, shape, outputs in self._networks(domain, unknowns):
             with at(name):
                 check_part(model, shape, outputs)

@@ -195,7 +195,10 @@ class Problem:
 
     def __repr__(self) -> str:
         blocks = ", ".join(residual.name for residual in self.residuals)
-        return f"<Problem {self.name!r}: {', '.join(self.unknowns)} on {self.domain!r}; {blocks}>"
+        factors = [repr(one) for one in self.domain.factors if not isinstance(one, Mode)]
+        factors += map(str, self.functions.values())
+        where = " * ".join(factors)
+        return f"<Problem {self.name!r}: {', '.join(self.unknowns)} on {where}; {blocks}>"
 
     def _repr_html_(self) -> str:
         """Return the equations, conditions and what else it is made of, as a notebook shows it."""
@@ -486,6 +489,11 @@ class Problem:
                 found[space.name] = Expansion(space, domain, self.constants)
         mistakes.end()
         return found
+
+    @property
+    def mode_names(self) -> frozenset[str]:
+        """The names of the numbers that functions have of their modes."""
+        return frozenset(mode.name for mode in self._modes)
 
     @property
     def _modes(self) -> tuple[Mode, ...]:

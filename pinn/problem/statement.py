@@ -56,9 +56,8 @@ def _made_of(problem: Problem) -> Iterator[tuple[str, str]]:
         unit = problem.units.get(name)
         return f"{text} {unit}" if unit else text
 
-    modes = {name for one in problem.functions.values() for name in one.names}
     for name, (low, high) in problem.domain.bounds.items():
-        if name in modes:
+        if name in problem.mode_names:
             continue  # told of with the functions
         kind = "time" if name == problem.domain.time else "coordinate"
         kind = "family" if name in stated["families"] else kind
@@ -71,7 +70,8 @@ def _made_of(problem: Problem) -> Iterator[tuple[str, str]]:
     yield "unknowns", ", ".join(value(name, name) for name in problem.unknowns)
     for title, key in (
         ("constant", "constants"), ("coefficient", "parameters"), ("field", "fields"),
-        ("function", "function_spaces"), ("table", "tables"), ("region", "regions"), ("piecewise", "piecewise"),
+        ("function", "function_spaces"), ("table", "tables"),
+        ("region", "regions"), ("piecewise", "piecewise"),
     ):  # fmt: skip
         given = stated[key]
         for name, one in given.items():

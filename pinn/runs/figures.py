@@ -44,8 +44,8 @@ _FRAMES = 48
 # figure can show, and each takes some 4 KiB.
 _LINES = 500
 
-Values = Mapping[str, float | Sequence[float]]
-"""What coordinates are held at, some of them at several values."""
+Values = Mapping[str, float | str | Sequence[float]]
+"""What coordinates are held at, some of them at several values; functions as texts."""
 
 Place = Callable[[str, str], Path]
 """(name, suffix) of a figure -> where it goes."""
@@ -201,10 +201,14 @@ def _in_a_name(unknown: str) -> str:
 
 def _places(at: Values) -> str:
     """Return what coordinates are held at for the name of a file, as in t=0,0.5_z=1."""
-    values = {
-        name: [value] if isinstance(value, int | float) else value for name, value in at.items()
-    }
-    return "_".join(f"{name}={','.join(f'{v:.6g}' for v in each)}" for name, each in values.items())
+
+    def said(value: float | str | Sequence[float]) -> str:
+        if isinstance(value, str):
+            return _in_a_name(value)
+        each = [value] if isinstance(value, int | float) else value
+        return ",".join(f"{number:.6g}" for number in each)
+
+    return "_".join(f"{name}={said(value)}" for name, value in at.items())
 
 
 def _of_fields(

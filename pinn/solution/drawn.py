@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ def drawn(
     **ends: Any,
 ) -> Figure:
     """Return the figure of `Solution.plot`; ends: vmin, vmax and log, as there."""
-    varied, cuts = _cuts(held)
+    varied, cuts = _cuts(held, solution.problem.functions)
     unknowns = _unknowns(solution, unknown, cuts[0])
     fields = [field_data(solution, name, at) for name in unknowns for at in cuts]
     problem, axes = solution.problem, list(fields[0].coordinates)
@@ -63,7 +63,7 @@ def error_drawn(
     data = field_data(solution, name, held)
     axes = np.meshgrid(*data.coordinates.values(), indexing="ij")
     grid = dict(zip(data.coordinates, axes, strict=True))
-    places = {**middles_of(solution.problem.domain), **data.fixed, **grid}
+    places = {**middles_of(solution.problem.domain), **data.fixed, **data.unnamed, **grid}
     estimate = solution.error_estimate()
     if name in solution.problem.solved:
         error = estimate.evaluate(**places)[name]
@@ -86,10 +86,13 @@ def _with_warning(figure: Figure, solution: Solution) -> Figure:
 
 
 def _cuts(
-    held: Mapping[str, float | Sequence[float]],
+    held: Mapping[str, float | Sequence[float]], functions: Collection[str]
 ) -> tuple[str | None, list[dict[str, float]]]:
-    """Return the coordinate that is held at a list of values, and all that is held for each."""
-    lists = [name for name, value in held.items() if np.ndim(value)]
+    """Return the coordinate that is held at a list of values, and all that is held for each.
+
+    functions: names of which one function is held, in whatever form.
+    """
+    lists = [name for name, value in held.items() if name not in functions and np.ndim(value)]
     if len(lists) > 1:
         raise ValueError(
             f"lines are drawn for the values of one coordinate, got lists for "

@@ -47,6 +47,7 @@ def export(
     See `Solution.export`.
     """
     path, domain = Path(path), solution.problem.domain
+    held, _ = solution.problem.with_functions(held)
     if isinstance(sizes, int):
         sizes = dict.fromkeys(Grid.of(domain, {}, held).axes, sizes)
     if not isinstance(sizes, Mapping):
@@ -88,6 +89,7 @@ def suffix_of(solution: Solution, kind: str, sizes: GridSizes, held: Mapping[str
     """Return how the name of a file of one of FORMATS ends, where nobody has said."""
     if kind != "vtk":
         return FORMATS[kind][0]
+    held, _ = solution.problem.with_functions(held)
     field = _Field(solution, Grid.of(solution.problem.domain, sizes, held), dict(sizes))
     return ".pvd" if field.is_series else field.suffix
 

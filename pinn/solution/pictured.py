@@ -51,6 +51,8 @@ def field_data(
     counts: of its points in one coordinate, and in each of two.
     """
     problem = solution.problem
+    said = [_said(name, held) for name in problem.functions]
+    held, _ = problem.with_functions(held)
     domain = solution.domain_of(unknown)
     bounds = domain.bounds
     for name in held:
@@ -98,7 +100,10 @@ def field_data(
         values=found.values,
         reference=found.reference,
         time=domain.time if domain.time in drawn else None,
-        fixed=fixed,
+        fixed={name: value for name, value in fixed.items() if name not in problem.mode_names},
+        unnamed={name: value for name, value in fixed.items() if name in problem.mode_names},
+        said=[one for one, modes in zip(said, problem.functions.values(), strict=True)
+              if set(modes.names) <= set(fixed)],
         inside=found.inside & _is_solved(solution, meshed),
         contains=contains if len(drawn) == 2 else None,
         errors=errors,
@@ -242,6 +247,14 @@ def window_of(solution: Solution, data: PointsData) -> str:
 
 
 # ---- helpers
+
+
+def _said(name: str, held: Mapping[str, Any]) -> str:
+    """Return which function of a space a picture shows."""
+    given = held.get(name)
+    if isinstance(given, str):
+        return f"{name} = {given}"
+    return f"{name} given" if name in held else f"{name} drawn at random"
 
 
 def _is_solved(solution: Solution, at: Mapping[str, np.ndarray]) -> np.ndarray | bool:

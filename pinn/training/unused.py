@@ -49,7 +49,8 @@ def _stated(problem: Problem) -> tuple[Any, ...]:
 
 def _adjustable(problem: Problem) -> Iterator[str]:
     """Give the names that a constant may be mistaken for."""
-    yield from (one.name for one in (*problem.parameters, *problem.families, *problem.function_spaces))
+    named = (*problem.parameters, *problem.families, *problem.function_spaces)
+    yield from (one.name for one in named)
 
 
 def _numbers(stated: Any) -> Iterator[float]:

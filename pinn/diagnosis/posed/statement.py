@@ -217,6 +217,7 @@ class Statement:
 def statement_of(problem: Problem) -> Statement | None:
     """Return a problem as the checks see it; None for one that they would take too long for."""
     count = len(problem.residuals) + len(problem.conditions)
-    if count > MOST_RESIDUALS or len(problem.domain.coordinates) > MOST_COORDINATES:
+    coordinates = set(problem.domain.coordinates) - problem.mode_names
+    if count > MOST_RESIDUALS or len(coordinates) > MOST_COORDINATES:
         return None
     return Statement(problem)

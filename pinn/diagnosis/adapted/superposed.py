@@ -1,0 +1,93 @@
+"""A run whose network knows that the solution is linear in the functions that are its inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pinn.diagnosis.posed.linear import Leaf
+from pinn.diagnosis.posed.statement import MOST_RESIDUALS, Stated, Statement
+from pinn.models import AutoModel, DeepONet
+from pinn.problem import Problem
+from pinn.sampling import Points, stream
+from pinn.training.course import Decision
+from pinn.training.experiment import Experiment
+
+# What is left of two sums that are equal but for rounding, as a share of their terms.
+_ROUNDING = 1e-9
+# Points of equations where nothing is said: each sees another function.
+_POINTS = 5000
+
+
+def by_functions(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ...]]:
+    """Return a run whose points and network go with functions as inputs, and what was found.
+
+    A problem with function spaces has more points where their number is left out. Where the model
+    would be chosen by a trial it is a DeepONet: one without a branch for a problem that is linear
+    in its unknowns and functions together.
+    """
+    auto, problem = experiment.model, experiment.problem
+    if not problem.functions:
+        return experiment, ()
+    if experiment.sampling.interior is None:
+        experiment = replace(experiment, sampling=replace(experiment.sampling, interior=_POINTS))
+    if not isinstance(auto, AutoModel):
+        return experiment, ()
+    names, trunk = ", ".join(problem.functions), auto.trained(depth=3)
+    if is_superposed(problem):
+        model = DeepONet(trunk=trunk, branch=None)
+        what = f"a network of the point for each mode of {names}"
+        why = "equations and conditions are linear, and so is the solution in what they are given"
+    else:
+        model = DeepONet(trunk=trunk)
+        what = f"networks of the point and of the modes of {names}"
+        why = "the solution is not known to be linear in what equations and conditions are given"
+    return replace(experiment, model=model), (Decision(0, f"model: {what}", why),)
+
+
+def is_superposed(problem: Problem) -> bool:
+    """Return whether a problem is linear in its unknowns and the modes of its functions together.
+
+    Its residuals and those of hard conditions are looked at where unknowns, derivatives and modes
+    have random values, and their sums. One that takes values from elsewhere, or is a function that
+    only a network can run, is not known to be.
+    """
+    modes = [name for one in problem.functions.values() for name in one.names]
+    others = problem.parameters or problem.fields or problem.families
+    if others or not modes or len(problem.residuals) > MOST_RESIDUALS:
+        return False
+    statement = Statement(problem)
+    stated = (*statement.equations, *statement.conditions)
+    return all(_is_linear(statement, one, modes) for one in stated)
+
+
+def _is_linear(statement: Statement, stated: Stated, modes: list[str]) -> bool:
+    if not stated.is_finite:
+        return False
+    columns = [statement.coordinates.index(name) for name in modes]
+    count = len(stated.points)
+
+    def value(shares: tuple[float, float]) -> np.ndarray:
+        """Return the residual at a sum of two states, each with its functions."""
+
+        def drawn(*what: str) -> np.ndarray:
+            each = [
+                share * stream(0, "superposition", *what, str(k)).standard_normal(count)
+                for k, share in enumerate(shares)
+            ]
+            return sum(each)
+
+        def state(leaf: Leaf, n: int) -> np.ndarray:
+            return drawn("leaf", str(leaf))
+
+        places = stated.points.coordinates.copy()
+        for name, column in zip(modes, columns, strict=True):
+            places[:, column] = drawn("mode", name)
+        points = Points(places, stated.points.columns)
+        return statement.value_where(stated, state, points=points)
+
+    both, one, other, none = map(value, ((1, 1), (1, 0), (0, 1), (0, 0)))
+    size = sum(np.abs(found).max(initial=0.0) for found in (both, one, other, none))
+    left = np.abs(both - one - other + none).max(initial=0.0)
+    return bool(np.isfinite(left) and left <= _ROUNDING * size)
