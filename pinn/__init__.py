@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     )
     from pinn.estimates import ErrorEstimate
     from pinn.evaluation import ExtrapolationWarning
-    from pinn.function_spaces import FunctionSpace
+    from pinn.functions import FunctionSpace
     from pinn.geometry import (
         Ball,
         Box,
@@ -309,7 +309,7 @@ _HOMES = {
     ),
     "pinn.estimates": ("ErrorEstimate",),
     "pinn.evaluation": ("ExtrapolationWarning",),
-    "pinn.function_spaces": ("FunctionSpace",),
+    "pinn.functions": ("FunctionSpace",),
     "pinn.geometry": (
         "Ball",
         "Box",

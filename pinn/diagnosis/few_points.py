@@ -18,10 +18,11 @@ def few_points(objective: Objective, sampling: Sampling) -> Iterator[str]:
     """Yield a sentence for each equation whose points are so few that they cannot hold it."""
     if isinstance(sampling.redraw, int) and sampling.redraw <= _SOON:
         return
-    usual = Sampling().resolved(len(objective.problem.domain.coordinates)).interior
+    problem = objective.problem
+    usual = Sampling().resolved(len(problem.domain.coordinates), bool(problem.functions)).interior
     for block in objective.blocks:
         count = block.rows
-        if block.name not in objective.problem.equations or count >= _FEW * usual:
+        if block.name not in problem.equations or count >= _FEW * usual:
             continue
         if count < _FEW * objective.size:
             yield (

@@ -76,7 +76,7 @@ class Evaluation:
         coordinates = self._with_functions(coordinates, stacklevel and stacklevel + 1)
         names = [name for name in self._problem.solved if self.sees(name) <= coordinates.keys()]
         needed = set().union(*map(self.sees, names)) if names else None
-        points, shape = points_of(self._problem.domain, coordinates, needed)
+        points, shape = points_of(self._problem.domain, coordinates, needed, self._modes)
         if stacklevel is not None:
             warn_outside(self._problem.domain, points, coordinates, stacklevel=stacklevel + 1)
         found = self.at(points, names)
@@ -122,7 +122,7 @@ class Evaluation:
         problem = self._problem
         coordinates = self._with_functions(coordinates, stacklevel and stacklevel + 1)
         needed = set().union(*map(self._needed, terms))
-        points, shape = points_of(problem.domain, coordinates, needed)
+        points, shape = points_of(problem.domain, coordinates, needed, self._modes)
         if stacklevel is not None:
             warn_outside(problem.domain, points, coordinates, stacklevel=stacklevel + 1)
         return [array.reshape(shape) for array in self._terms(terms, points)]
@@ -168,6 +168,10 @@ class Evaluation:
         named = zip(self._parameters.layout.parts, self._parameters.tensors, strict=True)
         held |= {part.name: tensor for part, tensor in named}
         return Recorded(program, names, {name: tensor._data for name, tensor in held.items()})
+
+    @property
+    def _modes(self) -> dict[str, tuple[str, ...]]:
+        return {name: one.names for name, one in self._problem.functions.items()}
 
     def _with_functions(
         self, coordinates: Mapping[str, Any], stacklevel: int | None

@@ -13,19 +13,23 @@ from pinn.geometry import Shape
 
 
 def points_of(
-    domain: Shape, coordinates: Mapping[str, Any], needed: set[str] | None = None
+    domain: Shape,
+    coordinates: Mapping[str, Any],
+    needed: set[str] | None = None,
+    functions: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[np.ndarray, tuple[int, ...]]:
     """Return points (n, d) in the order of the domain's coordinates, and their broadcast shape.
 
     coordinates: a number or an array for each. needed: those that must be given, all where left
-    out; others are then nan. Raises TypeError for a missing or unknown coordinate, ValueError for
+    out; others are then nan. functions: name -> the numbers of its modes, of what may be given in
+    their place, for messages. Raises TypeError for a missing or unknown coordinate, ValueError for
     shapes that do not broadcast and for nan.
     """
     names = domain.coordinates
     missing = [n for n in names if n not in coordinates and (needed is None or n in needed)]
     unknown = [name for name in coordinates if name not in names]
     if missing or unknown:
-        _refuse_names(domain, missing, unknown)
+        _refuse_names(domain, missing, unknown, functions or {})
     arrays = [
         _numbers(name, coordinates[name]) if name in coordinates else np.array(math.nan)
         for name in names
@@ -38,9 +42,17 @@ def points_of(
     return np.stack([array.reshape(-1) for array in arrays], axis=1), arrays[0].shape
 
 
-def _refuse_names(domain: Shape, missing: Sequence[str], unknown: Sequence[str]) -> NoReturn:
+def _refuse_names(
+    domain: Shape,
+    missing: Sequence[str],
+    unknown: Sequence[str],
+    functions: Mapping[str, Sequence[str]],
+) -> NoReturn:
     middles = {family.name: f"{family.middle:.3g}" for family in domain.families}
-    names = domain.coordinates
+    middles |= dict.fromkeys(functions, "f")
+    owner = {mode: name for name, modes in functions.items() for mode in modes}
+    names = list(dict.fromkeys(owner.get(name, name) for name in domain.coordinates))
+    missing = list(dict.fromkeys(owner.get(name, name) for name in missing))
     told = []
     if missing:
         one = len(missing) == 1
@@ -48,6 +60,7 @@ def _refuse_names(domain: Shape, missing: Sequence[str], unknown: Sequence[str])
         told.append(
             f"{', '.join(missing)} {'is' if one else 'are'} missing: give "
             f"{'its value' if one else 'their values'}, as in evaluate({shown})"
+            + ", with f a function of arrays or a text such as \"sin(pi*x)\"" * bool(functions)
         )
     for name in unknown:
         told.append(

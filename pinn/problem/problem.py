@@ -26,7 +26,7 @@ from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.equations.values import Values
 from pinn.expressions import Expression, nodes
-from pinn.function_spaces import Expansion, FunctionSpace, Mode
+from pinn.functions import Expansion, FunctionSpace, Mode
 from pinn.geometry import AnyDomain, Family, Shape, apart
 from pinn.problem import references
 from pinn.problem.block_names import told_apart

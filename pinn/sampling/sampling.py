@@ -17,7 +17,7 @@ from pinn.schema.kinds import Entry, Integer, Names, Optional, WordOr
 
 # Points of each equation: a network of a thousand numbers is determined by them, with two rows for
 # each, and more of them cost steps.
-_INTERIOR, _INTERIOR_LINE = 2500, 2000
+_INTERIOR, _INTERIOR_LINE, _INTERIOR_FUNCTIONS = 2500, 2000, 5000
 # Points of an initial condition and of a boundary condition, for so many coordinates and fewer than
 # the next: in a plane they lie along lines, in many coordinates in spaces nearly as large as the
 # inside.
@@ -37,10 +37,11 @@ _BLOCKS = Names(BlockKind(), "a mapping from block names to numbers of points or
 class Sampling:
     """Counts and method of the collocation points.
 
-    interior: points of each equation, None for 2000 where there is one coordinate and 2500 where
-    there are more. initial: points of each initial condition, None for 100 in up to two
-    coordinates, 400 in three and 1000 in more. boundary: points of each boundary condition, shared
-    among its faces by their size, None for 200, 800 and 1500. A lattice has at most that many.
+    interior: points of each equation, None for 2000 where there is one coordinate, 2500 where there
+    are more and 5000 where functions are inputs. initial: points of each initial condition, None
+    for 100 in up to two coordinates, 400 in three and 1000 in more. boundary: points of each
+    boundary condition, shared among its faces by their size, None for 200, 800 and 1500. A lattice
+    has at most that many.
     blocks: other settings for some blocks, by name, or their number of points.
 
     redraw: steps after which points are drawn anew, None for never; a stage of few long steps has a
@@ -98,9 +99,13 @@ class Sampling:
                 "candidates",
             )
 
-    def resolved(self, coordinates: int) -> Sampling:
-        """Return the settings for a domain of so many coordinates, with numbers of points."""
+    def resolved(self, coordinates: int, functions: bool = False) -> Sampling:
+        """Return the settings for a domain of so many coordinates, with numbers of points.
+
+        functions: whether some of these are the numbers of a function's modes.
+        """
         default = _INTERIOR_LINE if coordinates == 1 else _INTERIOR
+        default = _INTERIOR_FUNCTIONS if functions else default
         return replace(
             self,
             interior=self.interior or default,

@@ -1,4 +1,4 @@
-"""Constants that nothing of a run uses, as a misspelt one."""
+"""Constants and functions that nothing of a run uses, as a misspelt one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pinn.training.experiment import Experiment
 
 
 def unused_constants(experiment: Experiment) -> list[str]:
-    """Return a sentence for each constant of the problem that is used nowhere.
+    """Return a sentence for each constant and function space that a problem uses nowhere.
 
     Nothing is said where a function, or an object of a class of the user's own, may use any.
     """
@@ -31,11 +31,16 @@ def unused_constants(experiment: Experiment) -> list[str]:
         name for name, value in problem.constants.items()
         if name not in used and abs(value) not in written
     ]  # fmt: skip
+    functions = [name for name in problem.functions if name not in used]
     others = [name for name in (*problem.constants, *_adjustable(problem)) if name not in unused]
     return [
         f"constants.{name} is used nowhere"
         + (nearest(name, others) or ", so its value changes nothing; use it, or leave it out")
         for name in unused
+    ] + [
+        f"function_spaces.{name} is used nowhere, so the solution is the same for every function; "
+        "use it, or leave it out"
+        for name in functions
     ]
 
 
@@ -43,7 +48,8 @@ def _stated(problem: Problem) -> tuple[Any, ...]:
     """Return the parts of a problem that may use constants."""
     return (
         problem.equations, problem.conditions, problem.regions, problem.piecewise, problem.tables,
-        problem.fields, problem.parameters, problem.function_spaces, problem.reference,
+        problem.fields, problem.parameters, problem.reference,
+        [space.mean for space in problem.function_spaces],
     )  # fmt: skip
 
 

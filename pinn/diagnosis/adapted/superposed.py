@@ -16,23 +16,16 @@ from pinn.training.experiment import Experiment
 
 # What is left of two sums that are equal but for rounding, as a share of their terms.
 _ROUNDING = 1e-9
-# Points of equations where nothing is said: each sees another function.
-_POINTS = 5000
 
 
 def by_functions(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ...]]:
-    """Return a run whose points and network go with functions as inputs, and what was found.
+    """Return a run whose network goes with functions as inputs, and what was found.
 
-    A problem with function spaces has more points where their number is left out. Where the model
-    would be chosen by a trial it is a DeepONet: one without a branch for a problem that is linear
-    in its unknowns and functions together.
+    Where a problem has function spaces, and a trial would choose the model, that is a DeepONet: one
+    without a branch for a problem that is linear in its unknowns and functions together.
     """
     auto, problem = experiment.model, experiment.problem
-    if not problem.functions:
-        return experiment, ()
-    if experiment.sampling.interior is None:
-        experiment = replace(experiment, sampling=replace(experiment.sampling, interior=_POINTS))
-    if not isinstance(auto, AutoModel):
+    if not problem.functions or not isinstance(auto, AutoModel):
         return experiment, ()
     names, trunk = ", ".join(problem.functions), auto.trained(depth=3)
     if is_superposed(problem):

@@ -58,7 +58,9 @@ def _key(seen: Examination, residual: Residual) -> str | None:
     if residual.name in sampling.blocks:
         own = sampling.blocks[residual.name]
         return None if own.points is not None else f"sampling.blocks.{residual.name}.count"
-    resolved = sampling.resolved(len(seen.problem.domain.coordinates))
+    resolved = sampling.resolved(
+        len(seen.problem.domain.coordinates), bool(seen.problem.functions)
+    )
     now = residual.source.count(resolved)
     for key in ("interior", "initial", "boundary"):
         more = replace(resolved, candidates=None, **{key: 2 * getattr(resolved, key)})

@@ -112,7 +112,7 @@ def _symbol(
     for k, name in enumerate(coordinates):
         along = direction.get(name, 0.0)
         # d/dx is the derivative along the direction times its component, and one across.
-        factors[name] = (_OTHERS[k] * math.sqrt(max(0.0, 1 - along**2)), along)
+        factors[name] = (_OTHERS[k % len(_OTHERS)] * math.sqrt(max(0.0, 1 - along**2)), along)
     sums: dict[int, float] = {}
     sizes: dict[int, float] = {}
     for leaf, slope in slopes.items():

@@ -55,7 +55,9 @@ class Collocation:
         self._seed = seed
         self._terms: dict[str, Term] = {}
         with at("sampling"):
-            self._sampling = sampling.resolved(len(problem.domain.coordinates))
+            self._sampling = sampling.resolved(
+                len(problem.domain.coordinates), bool(problem.functions)
+            )
             with at("blocks"):
                 check_blocks(problem, sampling.blocks)
                 for residual in problem.residuals:

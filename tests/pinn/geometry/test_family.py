@@ -63,7 +63,7 @@ def test_samples_and_equal_families():
     [
         (("k", 1, 1), "family: expected low < high"),
         (("k", 0, 1, "log"), r"family: low: expected low > 0 for a logarithmic range, got 0"),
-        (("k", 1, 2, "cubic"), "family: spacing: expected one of linear, log, got 'cubic'"),
+        (("k", 1, 2, "cubic"), "family: spacing: expected one of linear, log, normal, got 'cubic'"),
         (("k", 1, math.inf), "high: expected a finite number"),
     ],
 )

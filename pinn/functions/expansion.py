@@ -17,9 +17,9 @@ from pinn.equations.tabulated import Tabulated
 from pinn.equations.term import Term
 from pinn.equations.values import Values
 from pinn.expressions import Expression, algebra
-from pinn.function_spaces.function_space import FunctionSpace
-from pinn.function_spaces.mode import Mode
-from pinn.function_spaces.modes import (
+from pinn.functions.function_space import FunctionSpace
+from pinn.functions.mode import Mode
+from pinn.functions.modes import (
     MOST_NODES,
     Modes,
     chosen,

@@ -1,0 +1,60 @@
+"""Problems that are linear in unknowns and functions together get a network that is, too."""
+
+import pytest
+
+import pinn
+from pinn.diagnosis.adapted.superposed import by_functions, is_superposed
+from pinn.training.experiment import Experiment
+
+
+def problem(equation, value="v", hard=True, **others):
+    return pinn.Problem(**{
+        "domain": pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), "unknowns": ["u"],
+        "function_spaces": {"v": {"over": "x", "length": 0.5}}, "equations": {"first": equation},
+        "conditions": [pinn.Initial("u", value, hard=hard), pinn.Dirichlet("u", 0)], **others,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("equation", [
+    "u_t - u_xx", "u_t - u_xx - 3*v", "u_t + sin(x)*u_x - diff(v, x) - exp(t)",
+    "u_t - integral(u, x, 0, 1) - v(x*t)",
+])  # fmt: skip
+def test_linear_problems_are_seen(equation):
+    found = is_superposed(problem(equation))
+    assert found == ("integral" not in equation)  # of what is elsewhere nothing is known
+
+
+@pytest.mark.parametrize("equation", [
+    "u_t + u*u_x", "u_t - v*u_xx", "u_t - u_xx - v**2", "u_t - u_xx + sin(u) - v"
+])  # fmt: skip
+def test_what_is_not_linear_is_not(equation):
+    assert not is_superposed(problem(equation))
+
+
+@pytest.mark.parametrize("hard", [True, False])
+def test_conditions_count_too(hard):
+    assert is_superposed(problem("u_t - u_xx", "x + 2*v", hard))
+    assert not is_superposed(problem("u_t - u_xx", "exp(v)", hard))
+
+
+def test_other_unknown_numbers_stand_against_it():
+    families = {"nu": [0.1, 1]}
+    assert not is_superposed(problem("u_t - nu*u_xx - v", families=families))
+    assert not is_superposed(problem("u_t - k*u_xx - v", parameters={"k": 1}))
+
+
+def test_a_network_is_chosen_for_it_where_none_is_given():
+    linear, other = problem("u_t - u_xx - v"), problem("u_t - u_xx - v*u")
+    chosen, (decision,) = by_functions(Experiment(linear))
+    assert chosen.model == pinn.DeepONet(branch=None) and "linear" in decision.why
+    chosen, (decision,) = by_functions(Experiment(other))
+    assert chosen.model == pinn.DeepONet() and "not known to be linear" in decision.why
+    given = Experiment(linear, model=pinn.MLP())
+    assert by_functions(given) == (given, ())
+    plain = Experiment(problem("u_t - u_xx", 0, function_spaces={}))
+    assert by_functions(plain) == (plain, ())
+
+
+def test_functions_take_more_points():
+    check = problem("u_t - u_xx - v").check(model=pinn.MLP(width=3, depth=1))
+    assert {block.name: block.points for block in check.blocks}["first"] == 5000

@@ -1,0 +1,183 @@
+"""Problems of functions: names in texts, saving, evaluation, pictures, commands."""
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.cli import main
+
+SPACE = {"over": "x", "length": 0.3, "periodic": True}
+LM = pinn.LevenbergMarquardt
+
+
+def advection(**others):
+    return pinn.Problem(**{
+        "domain": pinn.Interval("x", 0, 1) * pinn.Time("t", 0, 1), "unknowns": ["u"],
+        "function_spaces": {"v": SPACE}, "equations": {"advection": "u_t + u_x"},
+        "conditions": [pinn.Periodic("u", "x", hard=True), pinn.Initial("u", "v", hard=True)],
+        "reference": {"u": "v(x - t)"}, "name": "advection", **others,
+    })  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def solution():
+    return pinn.solve(
+        advection(), sampling=pinn.Sampling(interior=1500), training=[LM(25)], error_bars=False
+    )
+
+
+def test_training_finds_the_solution_for_functions_that_it_never_saw(solution):
+    x = np.linspace(0, 1, 101)
+    functions = solution.problem.functions["v"]
+    for seed in range(5):
+        v = functions.draw(seed)
+        for t in (0.0, 0.4, 1.0):
+            found = solution.evaluate(x=x, t=t, v=v)["u"]
+            assert found == pytest.approx(v((x - t) % 1), abs=0.05 * np.abs(v(x)).max())
+    assert solution.report.rel_l2["u"] < 0.02
+
+
+def test_hard_conditions_hold_for_any_function(solution):
+    x = np.linspace(0, 1, 11)
+    v = solution.problem.functions["v"].draw(seed=8)
+    assert solution.evaluate(x=x, t=0.0, v=v)["u"] == pytest.approx(v(x), abs=1e-12)
+
+
+def test_every_form_of_a_function_gives_the_same(solution):
+    x, xs = np.linspace(0, 1, 7), np.linspace(0, 1, 4001)
+    forms = ("sin(2*pi*x)", lambda x: np.sin(2 * np.pi * x), (xs, np.sin(2 * np.pi * xs)))
+    first, *others = (solution.evaluate(x=x, t=0.3, v=v)["u"] for v in forms)
+    for other in others:
+        assert other == pytest.approx(first, abs=1e-5)
+
+
+def test_texts_have_functions_their_slopes_and_their_values_elsewhere(solution):
+    x = np.linspace(0.1, 0.9, 9)
+    at = {"x": x, "t": 0.25, "v": "sin(2*pi*x)"}
+    wave = 2 * np.pi
+    assert solution.derivative("v", **at) == pytest.approx(np.sin(wave * x), abs=1e-9)
+    assert solution.derivative("v(x - t)", **at) == pytest.approx(
+        np.sin(wave * (x - 0.25)), abs=1e-9
+    )
+    assert solution.derivative("diff(v, x, 2)", **at) == pytest.approx(
+        -(wave**2) * np.sin(wave * x), abs=1e-7
+    )
+    assert solution.derivative("diff(v(x - t), t)", **at) == pytest.approx(
+        -wave * np.cos(wave * (x - 0.25)), abs=1e-8
+    )
+    left = solution.residuals(**at)["advection"]
+    assert left == pytest.approx(solution.derivative("u_t + u_x", **at))
+
+
+def test_slopes_of_a_field_that_is_not_periodic():
+    problem = advection(
+        function_spaces={"v": {"over": "x", "length": 0.4}}, conditions=[], reference=None,
+        equations={"first": "u - diff(v, x)"},
+    )  # fmt: skip
+    solution = pinn.solve(problem, pinn.DeepONet(branch=None, trunk=pinn.MLP(width=3, depth=1)),
+                          training=[pinn.Adam(1)], error_bars=False)  # fmt: skip
+    x, h = np.linspace(0.1, 0.9, 9), 1e-4
+    v = problem.functions["v"].draw(seed=3)
+    slope = solution.derivative("diff(v, x)", x=x, t=0.0, v=v)
+    assert slope == pytest.approx((v(x + h) - v(x - h)) / (2 * h), rel=1e-5, abs=1e-6)
+
+
+def test_a_function_that_is_not_of_the_space_is_warned_of(solution):
+    with pytest.warns(pinn.ExtrapolationWarning) as told:
+        solution.evaluate(x=0.5, t=0.5, v=lambda x: np.sign(x - 0.5))
+    first, second = (str(one.message) for one in told)
+    assert first.startswith("v is no function of its space: sums of the modes come to 0.31 of")
+    assert second.startswith("the point lies outside of what was trained: v7 = ")
+    assert {one.filename for one in told} == {__file__}
+    with pytest.warns(pinn.ExtrapolationWarning, match="v2 = .* is not in -4 <= v2 <= 4"):
+        solution.evaluate(x=0.5, t=0.5, v="9*cos(2*pi*x)")
+
+
+def test_what_is_missing_is_the_function_and_not_its_modes(solution):
+    with pytest.raises(TypeError, match=r"^v is missing: .*evaluate\(x=\.\.\., t=\.\.\., v=f\)"):
+        solution.evaluate(x=0.5, t=0.5)
+    with pytest.raises(TypeError, match="'w' is no coordinate of this problem, which has x, t, v"):
+        solution.evaluate(x=0.5, t=0.5, v="1", w=2)
+
+
+def test_a_solution_is_saved_with_its_functions(solution, tmp_path):
+    solution.save(tmp_path / "a.npz")
+    again = pinn.load(tmp_path / "a.npz")
+    at = {"x": 0.3, "t": 0.6, "v": "cos(2*pi*x)"}
+    assert np.array_equal(again.evaluate(**at)["u"], solution.evaluate(**at)["u"])
+    assert again.problem.function_spaces == solution.problem.function_spaces
+    assert again.problem.domain.coordinates == solution.problem.domain.coordinates
+
+
+def test_pictures_say_which_function_they_show(solution):
+    data = solution.field_data("u")
+    assert set(data.coordinates) == {"x", "t"} and not data.fixed
+    assert data.held() == ["v drawn at random"]
+    assert solution.field_data("u", v="sin(2*pi*x)").held() == ["v = sin(2*pi*x)"]
+    xs = np.linspace(0, 1, 50)
+    figure = solution.plot("u", v=(xs, np.sin(2 * np.pi * xs)), t=[0, 0.5])
+    assert "v given" in figure.axes[0].get_title(loc="left")
+
+
+def test_the_shown_function_is_a_typical_one():
+    functions = advection().functions["v"]
+    shown = [mode.middle for mode in functions.families]
+    assert 0.3 < np.std(shown) < 2 and shown == [mode.middle for mode in functions.families]
+
+
+def test_exports_hold_a_function(solution, tmp_path):
+    (path,) = solution.export(tmp_path / "u.csv", grid={"x": 3, "t": 2}, v="sin(2*pi*x)")
+    rows = np.genfromtxt(path, delimiter=",", names=True)
+    expected = solution.evaluate(x=rows["x"], t=rows["t"], v="sin(2*pi*x)")["u"]
+    assert rows["u"] == pytest.approx(expected, abs=1e-14)
+
+
+def test_commands_take_a_function_as_a_text(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text("""\
+problem:
+  domain: {x: [0, 1], t: {time: [0, 1]}}
+  unknowns: [u]
+  function_spaces: {v: {over: x, length: 0.4, periodic: true}}
+  equations: {advection: u_t + u_x = 0}
+  conditions: [initial: {unknown: u, value: v, hard: true}]
+sampling: {interior: 40, candidates: null}
+training: [adam: {steps: 1}]
+error_bars: false
+""")
+    assert main(["check", "a.yaml"]) == 0
+    assert "u on x in [0, 1], t in [0, 1], v(x) of 9 modes" in capsys.readouterr().out
+    assert main(["train", "a.yaml", "--out", "run", "--quiet"]) in (0, 1)
+    (tmp_path / "points.csv").write_text("x\n0.25\n0.75\n")
+    capsys.readouterr()
+    given = ["--points", "points.csv", "--hold", "t=0", "--hold", "v=sin(2*pi*x)"]
+    assert main(["evaluate", "run", *given, "--derivatives", "v"]) == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header == "x,t,u,v"
+    values = [[float(word) for word in line.split(",")] for line in lines]
+    assert np.allclose(values, [[0.25, 0, 1, 1], [0.75, 0, -1, -1]], atol=1e-6)
+    assert main(["plot", "run", "--at", "v=sin(2*pi*x)", "--at", "t=0"]) == 0
+    assert "u_at_v=sin(2-times-pi-times-x)_t=0.png" in capsys.readouterr().out
+    assert main(["plot", "run", "--at", "v=sin(y)"]) == 2
+    assert "unknown name 'y'" in capsys.readouterr().err
+    assert main(["evaluate", "run", "--points", "points.csv", "--hold", "s=1"]) == 2
+    assert "--hold: expected some of x, t, v1" in capsys.readouterr().err
+
+
+def test_a_space_that_nothing_uses_is_told(capsys):
+    check = advection(conditions=[pinn.Initial("u", 0)], reference=None).check()
+    assert any("function_spaces.v is used nowhere" in one for one in check.warnings)
+
+
+def test_functions_stand_in_equations_as_coefficients():
+    """An ordinary equation u' = v of one function, whose solution is its integral."""
+    problem = pinn.Problem(
+        domain=pinn.Interval("x", 0, 1), unknowns=["u"],
+        function_spaces={"v": {"over": "x", "length": 0.5}}, equations={"slope": "u_x - v"},
+        conditions=[pinn.Dirichlet("u", 0, on="x=0", hard=True)],
+    )  # fmt: skip
+    solution = pinn.solve(problem, training=[LM(30)], error_bars=False,
+                          sampling=pinn.Sampling(interior=1500))  # fmt: skip
+    x = np.linspace(0, 1, 21)
+    found = solution.evaluate(x=x, v="cos(2*x)")["u"]
+    assert found == pytest.approx(np.sin(2 * x) / 2, abs=2e-3)
