@@ -1,4 +1,4 @@
-"""A run whose network knows that the solution is linear in the functions that are its inputs."""
+"""A run whose network knows that the solution is linear in functions that are its inputs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from pinn.sampling import Points, stream
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
+# Random features follow so many coordinates, and more digits.
+_FEW_COORDINATES = 3
 # What is left of two sums that are equal but for rounding, as a share of their terms.
 _ROUNDING = 1e-9
 
@@ -21,17 +23,21 @@ _ROUNDING = 1e-9
 def by_functions(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ...]]:
     """Return a run whose network goes with functions as inputs, and what was found.
 
-    Where a problem has function spaces, and a trial would choose the model, that is a DeepONet: one
-    without a branch for a problem that is linear in its unknowns and functions together.
+    Where a trial would choose the model: a problem that is linear in its unknowns, its functions
+    and families together gets a DeepONet without a branch, any other with functions one with it.
     """
     auto, problem = experiment.model, experiment.problem
-    if not problem.functions or not isinstance(auto, AutoModel):
+    few = len(problem.domain.coordinates) <= _FEW_COORDINATES
+    if few or not problem.domain.families or not isinstance(auto, AutoModel):
         return experiment, ()
     names, trunk = ", ".join(problem.functions), auto.trained(depth=3)
     if is_superposed(problem):
         model = DeepONet(trunk=trunk, branch=None)
-        what = f"a network of the point for each mode of {names}"
+        of = [f"each mode of {name}" for name in problem.functions]
+        what = f"a network of the point for {', '.join([*of, *(f.name for f in problem.families)])}"
         why = "equations and conditions are linear, and so is the solution in what they are given"
+    elif not problem.functions:
+        return experiment, ()
     else:
         model = DeepONet(trunk=trunk)
         what = f"networks of the point and of the modes of {names}"
@@ -40,25 +46,25 @@ def by_functions(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ..
 
 
 def is_superposed(problem: Problem) -> bool:
-    """Return whether a problem is linear in its unknowns and the modes of its functions together.
+    """Return whether a problem is linear in its unknowns, functions and families together.
 
-    Its residuals and those of hard conditions are looked at where unknowns, derivatives and modes
-    have random values, and their sums. One that takes values from elsewhere, or is a function that
-    only a network can run, is not known to be.
+    Its residuals and those of hard conditions are looked at where unknowns, derivatives, families
+    and the numbers of modes have random values, and their sums. One that takes values from
+    elsewhere, or is a function that only a network can run, is not known to be.
     """
-    modes = [name for one in problem.functions.values() for name in one.names]
-    others = problem.parameters or problem.fields or problem.families
-    if others or not modes or len(problem.residuals) > MOST_RESIDUALS:
+    families = problem.domain.families
+    others = problem.parameters or problem.fields or any(f.spacing == "log" for f in families)
+    if others or not families or len(problem.residuals) > MOST_RESIDUALS:
         return False
     statement = Statement(problem)
     stated = (*statement.equations, *statement.conditions)
-    return all(_is_linear(statement, one, modes) for one in stated)
+    return all(_is_linear(statement, one, [f.name for f in families]) for one in stated)
 
 
-def _is_linear(statement: Statement, stated: Stated, modes: list[str]) -> bool:
+def _is_linear(statement: Statement, stated: Stated, families: list[str]) -> bool:
     if not stated.is_finite:
         return False
-    columns = [statement.coordinates.index(name) for name in modes]
+    columns = [statement.coordinates.index(name) for name in families]
     count = len(stated.points)
 
     def value(shares: tuple[float, float]) -> np.ndarray:
@@ -75,8 +81,8 @@ def _is_linear(statement: Statement, stated: Stated, modes: list[str]) -> bool:
             return drawn("leaf", str(leaf))
 
         places = stated.points.coordinates.copy()
-        for name, column in zip(modes, columns, strict=True):
-            places[:, column] = drawn("mode", name)
+        for name, column in zip(families, columns, strict=True):
+            places[:, column] = drawn("family", name)
         points = Points(places, stated.points.columns)
         return statement.value_where(stated, state, points=points)
 

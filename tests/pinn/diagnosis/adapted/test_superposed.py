@@ -40,6 +40,9 @@ def test_conditions_count_too(hard):
 def test_other_unknown_numbers_stand_against_it():
     families = {"nu": [0.1, 1]}
     assert not is_superposed(problem("u_t - nu*u_xx - v", families=families))
+    assert is_superposed(problem("u_t - u_xx - v - nu", families=families))
+    logarithmic = {"nu": {"low": 0.1, "high": 1, "spacing": "log"}}
+    assert not is_superposed(problem("u_t - u_xx - v - nu", families=logarithmic))
     assert not is_superposed(problem("u_t - k*u_xx - v", parameters={"k": 1}))
 
 
@@ -53,6 +56,17 @@ def test_a_network_is_chosen_for_it_where_none_is_given():
     assert by_functions(given) == (given, ())
     plain = Experiment(problem("u_t - u_xx", 0, function_spaces={}))
     assert by_functions(plain) == (plain, ())
+
+
+def test_families_that_the_solution_is_linear_in_are_seen_where_they_are_many():
+    families = {"a": [0, 1], "b": [0, 1]}
+    linear = problem("u_t - u_xx - a - b*x", 0, function_spaces={}, families=families)
+    chosen, (decision,) = by_functions(Experiment(linear))
+    assert chosen.model == pinn.DeepONet(branch=None) and "for a, b" in decision.what
+    one = problem("u_t - u_xx - a", 0, function_spaces={}, families={"a": [0, 1]})
+    product = problem("u_t - a*u_xx - b", 0, function_spaces={}, families=families)
+    for other in map(Experiment, (one, product)):
+        assert by_functions(other) == (other, ())
 
 
 def test_functions_take_more_points():
