@@ -1,14 +1,17 @@
 """Solve problems whose inputs are functions, with the defaults and a limit in time.
 
-    python -m experiments.operators [--only NAME ...] [--seed N] [--anew] [--out FOLDER]
+    python -m experiments.operators [--only NAME ...] [--seed N] [--anew] [--out FOLDER] [--peer]
 
 Nothing is given to `pinn.solve` but the problem, the seed and the limit. When training has ended
 the solution is compared, for twenty functions that it was not trained on and for one that is
-no draw, with formulas, quadratures or spectral methods on a grid all over the domain.
+no draw, with formulas, quadratures or spectral methods on a grid all over the domain. --peer has
+DeepXDE, where it is installed, train its own examples for the same functions as long.
 """
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +30,9 @@ from pinn.functions import Drawn
 _LINE = pinn.Interval("x", 0, 1)
 _IN_TIME = _LINE * pinn.Time("t", 0, 1)
 _SQUARE = _LINE * pinn.Interval("y", 0, 1)
-_DRAWN = 20
+DRAWN = 20
+# Rows that DeepXDE has an example of.
+PEERS = ("antiderivative", "diffusion and reaction")
 _X, _T = np.linspace(0, 1, 101), np.linspace(0, 1, 21)
 _NODES = 64
 
@@ -203,8 +208,20 @@ ROWS = {
 }  # fmt: skip
 
 
-def measure(row: Row, seed: int) -> dict[str, Any]:
-    """Solve one row; returns its figures."""
+def drawn(problem: pinn.Problem) -> list[Drawn]:
+    """Return the functions that errors are measured for."""
+    return [problem.functions["v"].draw(1000 + k) for k in range(DRAWN)]
+
+
+def by_deepxde(name: str, seconds: float, seed: int) -> dict[str, Any]:
+    """Return what DeepXDE comes to in so many seconds, in a process of its own."""
+    command = [sys.executable, "-m", "experiments.operators_deepxde", name, f"{seconds:g}"]
+    done = subprocess.run([*command, str(seed)], stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measure(row: Row, seed: int, peer: bool) -> dict[str, Any]:
+    """Solve one row; returns its figures. peer: whether DeepXDE trains as long, after us."""
     problem = row.problem()
     solution, figures = solved(problem, row.seconds, seed)
     functions, places = problem.functions["v"], row.places()
@@ -213,8 +230,9 @@ def measure(row: Row, seed: int) -> dict[str, Any]:
         found = solution.evaluate(**places, v=v)["u"].reshape(exact.shape)
         return float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
 
-    drawn = [functions.draw(1000 + k) for k in range(_DRAWN)]
-    errors = [error(v, row.exact(v)) for v in drawn]
+    errors = [error(v, row.exact(v)) for v in drawn(problem)]
+    (name,) = (name for name, one in ROWS.items() if one is row)
+    by_peer = by_deepxde(name, row.seconds, seed) if peer and name in PEERS else None
     numbers, left = functions.coefficients(row.known)
     whole = Drawn(functions, numbers)
     return {
@@ -222,7 +240,8 @@ def measure(row: Row, seed: int) -> dict[str, Any]:
         "error": float(np.median(errors)), "worst": max(errors), "left": left,
         "known": row.known, "known_error": error(row.known, row.exact(_written(row.known))),
         "known_as_modes": error(row.known, row.exact(whole)),
-        "estimate": estimated(solution.report.error_estimate.relative_l2), **figures,
+        "estimate": estimated(solution.report.error_estimate.relative_l2), "peer": by_peer,
+        **figures,
     }  # fmt: skip
 
 
@@ -235,26 +254,40 @@ def _written(text: str) -> Function:
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the results as a page."""
     header = [
-        "problem", "equation", "modes", "median error", "worst", "of", "its error", "estimated",
-        "believed", "limit, s", "seconds in all",
+        "problem", "equation", "modes", "median error", "worst", "DeepXDE's median", "worst", "of",
+        "its error", "estimated", "believed", "limit, s", "seconds in all",
     ]  # fmt: skip
     return "\n\n".join([
         "# Functions as inputs, with the defaults",
         "\n".join(sorted({f"`{row['measured']['command']}`" for row in rows})),
         "\n".join(sorted({machine_line(row) for row in rows})),
         "Nothing is given to `pinn.solve` but the problem and the limit in time. Errors are "
-        f"relative L2 errors on a grid, each of one function: the median and the worst of {_DRAWN} "
+        f"relative L2 errors on a grid, each of one function: the median and the worst of {DRAWN} "
         "functions that are drawn as training draws them, with other seeds, and that of one that "
-        "is no draw, whose modes leave out what the solution does not know.",
+        "is no draw, whose modes leave out what the solution does not know. DeepXDE trains its own "
+        "examples of the same problems, after us and as long, with PyTorch in single precision.",
         table(header, [_cells(row) for row in rows]),
+        *(_of_peer(row) for row in rows if row["peer"]),
         *(f"{row['name']}: {text}" for row in rows for text in row["warnings"]),
     ]) + "\n"  # fmt: skip
 
 
+def _of_peer(row: Mapping[str, Any]) -> str:
+    peer = row["peer"]
+    versions = ", ".join(f"{name} {version}" for name, version in peer["versions"].items())
+    return (
+        f"{row['name']}: DeepXDE took {peer['steps']} of its example's {peer['steps_of_example']} "
+        f"steps in {peer['seconds']:.3g} s ({versions})."
+    )
+
+
 def _cells(row: Mapping[str, Any]) -> list[str]:
+    peer = row["peer"]["errors"] if row["peer"] else None
     return [
         row["name"], row["title"], str(row["modes"]),
-        *(number(row[key], 2) for key in ("error", "worst")), row["known"].replace("*", "\\*"),
+        *(number(row[key], 2) for key in ("error", "worst")),
+        *(number(of(peer), 2) if peer else "-" for of in (np.median, max)),
+        row["known"].replace("*", "\\*"),
         *(number(row[key], 2) for key in ("known_error", "estimate")),
         "yes" if row["trusted"] else "no",
         *(number(row[key], 3) for key in ("limit", "seconds")),
@@ -265,10 +298,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the rows; returns 0, or 2 for wrong usage."""
     made = parser("experiments.operators", __doc__, "these problems")
     made.add_argument("--seed", type=int, default=0)
+    made.add_argument("--peer", action="store_true", help="train DeepXDE as long, too")
     options = made.parse_args(arguments)
     return measure_all(
-        options, "operators", ROWS, lambda row: measure(row, options.seed), markdown, _cells,
-        f"python -m experiments.operators --seed {options.seed}",
+        options, "operators", ROWS, lambda row: measure(row, options.seed, options.peer), markdown,
+        _cells, f"python -m experiments.operators --seed {options.seed}{' --peer' * options.peer}",
     )  # fmt: skip
 
 

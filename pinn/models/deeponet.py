@@ -26,6 +26,8 @@ from pinn.schema import Count, declared
 from pinn.schema.errors import at, refuse
 from pinn.schema.kinds import Optional
 
+_RANK = 20
+
 
 @declared
 class DeepONet(Model):
@@ -33,15 +35,16 @@ class DeepONet(Model):
 
     u(x, c) = t_0(x) + sum_k c_k t_k(x) + sum_r b_r(c) s_r(x), where c are the families of the
     problem, the numbers of a function's modes among them: what is linear in them has numbers of
-    its own, and `branch` has `rank` more of what is not. branch: None for a problem whose solution
-    is linear in its functions, which is then followed to many more digits. The trunk alone carries
-    derivatives in space and time. Lu et al., Nature Machine Intelligence 3, 2021, eq. 2 (branch and
-    trunk); Wang, Wang and Perdikaris, Science Advances 7, 2021 (by equations alone).
+    its own, and `branch` has `rank` more of what is not, 20 where that is left out. branch: None
+    for a problem whose solution is linear in its functions, which is then followed to many more
+    digits. The trunk alone carries derivatives in space and time. Lu et al., Nature Machine
+    Intelligence 3, 2021, eq. 2 (branch and trunk); Wang, Wang and Perdikaris, Science Advances 7,
+    2021 (by equations alone).
     """
 
     trunk: AnyModel = MLP()
     branch: Annotated[Any, Optional(ModelKind(MODELS))] = MLP(depth=2)
-    rank: Count = 20
+    rank: Count | None = None
 
     def check(self, domain: Shape, unknowns: Sequence[str]) -> None:
         """Raise DeclarationError, with the key, for what does not go with a problem."""
@@ -87,7 +90,7 @@ class DeepONet(Model):
     ) -> list[tuple[str, AnyModel, Shape, list[str]]]:
         """Return each network by its name, with what it sees and the names of its outputs."""
         plain, families = apart(domain)
-        own = self.rank if self.branch is not None else 0
+        own = 0 if self.branch is None else self.rank or _RANK
         terms = 1 + len(families) + own
         found = [("trunk", self.trunk, plain, _outputs(unknowns, terms))]
         if own:

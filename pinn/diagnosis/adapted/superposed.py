@@ -11,6 +11,7 @@ from pinn.diagnosis.posed.statement import MOST_RESIDUALS, Stated, Statement
 from pinn.models import AutoModel, DeepONet
 from pinn.problem import Problem
 from pinn.sampling import Points, stream
+from pinn.training.auto import MOST_REDUCED
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
@@ -32,7 +33,7 @@ def by_functions(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ..
         return experiment, ()
     names, trunk = ", ".join(problem.functions), auto.trained(depth=3)
     if is_superposed(problem):
-        model = DeepONet(trunk=trunk, branch=None)
+        model = _with_basis(DeepONet(trunk=trunk, branch=None), experiment)
         of = [f"each mode of {name}" for name in problem.functions]
         what = f"a network of the point for {', '.join([*of, *(f.name for f in problem.families)])}"
         why = "equations and conditions are linear, and so is the solution in what they are given"
@@ -43,6 +44,25 @@ def by_functions(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ..
         what = f"networks of the point and of the modes of {names}"
         why = "the solution is not known to be linear in what equations and conditions are given"
     return replace(experiment, model=model), (Decision(0, f"model: {what}", why),)
+
+
+def _with_basis(model: DeepONet, experiment: Experiment) -> DeepONet:
+    """Return a model whose last hidden layer is as wide as there is room for.
+
+    Its units are what the solutions for all families are sums of: twice as many as there are
+    outputs, if Levenberg-Marquardt's method can still take all numbers.
+    """
+    domain, unknowns = experiment.inputs, experiment.problem.unknowns
+    outputs = (1 + len(domain.families)) * len(unknowns)
+    rows = experiment.sampling.interior
+    most = MOST_REDUCED if rows is None else min(MOST_REDUCED, rows // 2)
+    *hidden, last = model.trunk.widths
+    for width in range(2 * outputs, last, -1):
+        wider = replace(model, trunk=replace(model.trunk, width=(*hidden, width)))
+        count = wider.parameter_count(domain, unknowns)
+        if count is not None and count <= most:
+            return wider
+    return model
 
 
 def is_superposed(problem: Problem) -> bool:

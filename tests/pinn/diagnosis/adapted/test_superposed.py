@@ -49,7 +49,7 @@ def test_other_unknown_numbers_stand_against_it():
 def test_a_network_is_chosen_for_it_where_none_is_given():
     linear, other = problem("u_t - u_xx - v"), problem("u_t - u_xx - v*u")
     chosen, (decision,) = by_functions(Experiment(linear))
-    assert chosen.model == pinn.DeepONet(branch=None) and "linear" in decision.why
+    assert chosen.model.branch is None and "linear" in decision.why
     chosen, (decision,) = by_functions(Experiment(other))
     assert chosen.model == pinn.DeepONet() and "not known to be linear" in decision.why
     given = Experiment(linear, model=pinn.MLP())
@@ -62,11 +62,32 @@ def test_families_that_the_solution_is_linear_in_are_seen_where_they_are_many():
     families = {"a": [0, 1], "b": [0, 1]}
     linear = problem("u_t - u_xx - a - b*x", 0, function_spaces={}, families=families)
     chosen, (decision,) = by_functions(Experiment(linear))
-    assert chosen.model == pinn.DeepONet(branch=None) and "for a, b" in decision.what
+    assert chosen.model.branch is None and "for a, b" in decision.what
     one = problem("u_t - u_xx - a", 0, function_spaces={}, families={"a": [0, 1]})
     product = problem("u_t - a*u_xx - b", 0, function_spaces={}, families=families)
     for other in map(Experiment, (one, product)):
         assert by_functions(other) == (other, ())
+
+
+@pytest.mark.parametrize(("modes", "width"), [(5, 12), (12, 26), (None, None), (30, None)])
+def test_the_last_layer_is_a_basis_for_all_modes_while_there_is_room(modes, width):
+    space = {"over": ["x", "t"], "length": 0.4, "modes": modes}
+    linear = problem("u_t - u_xx - v", function_spaces={"v": space})
+    (chosen, _), most = by_functions(Experiment(linear)), 2000
+    widths, domain = chosen.model.trunk.widths, linear.domain
+    assert widths[:2] == (20, 20)
+    count = chosen.model.parameter_count(domain, ["u"])
+    if width is None:
+        next_one = count + 21 + len(domain.families) + 1
+        assert count <= most < next_one and widths[2] > 20
+    else:
+        assert widths[2] == max(width, 20)
+
+
+def test_few_points_take_a_smaller_basis():
+    given = pinn.Sampling(interior=1000)
+    chosen, _ = by_functions(Experiment(problem("u_t - u_xx - v"), sampling=given))
+    assert chosen.model.trunk.widths == (20, 20, 20)
 
 
 def test_functions_take_more_points():
