@@ -26,7 +26,7 @@ from pinn.schema import Count, declared
 from pinn.schema.errors import at, refuse
 from pinn.schema.kinds import Optional
 
-_RANK = 20
+_RANK = 10
 
 
 @declared
@@ -35,7 +35,7 @@ class DeepONet(Model):
 
     u(x, c) = t_0(x) + sum_k c_k t_k(x) + sum_r b_r(c) s_r(x), where c are the families of the
     problem, the numbers of a function's modes among them: what is linear in them has numbers of
-    its own, and `branch` has `rank` more of what is not, 20 where that is left out. branch: None
+    its own, and `branch` has `rank` more of what is not, 10 where that is left out. branch: None
     for a problem whose solution is linear in its functions, which is then followed to many more
     digits. The trunk alone carries derivatives in space and time. Lu et al., Nature Machine
     Intelligence 3, 2021, eq. 2 (branch and trunk); Wang, Wang and Perdikaris, Science Advances 7,
@@ -43,7 +43,7 @@ class DeepONet(Model):
     """
 
     trunk: AnyModel = MLP()
-    branch: Annotated[Any, Optional(ModelKind(MODELS))] = MLP(depth=2)
+    branch: Annotated[Any, Optional(ModelKind(MODELS))] = MLP(width=15, depth=2)
     rank: Count | None = None
 
     def check(self, domain: Shape, unknowns: Sequence[str]) -> None:
