@@ -41,6 +41,7 @@ from pinn.diagnosis import (
     unsolved,
     untrained,
     with_noise,
+    without_branch,
 )
 from pinn.estimates import ErrorEstimate, error_estimate, not_determined, undetermined
 from pinn.files import DamagedFile
@@ -396,7 +397,9 @@ def _prepared(
     spent = clock() - began
     objective, test, said = _begin(chosen.experiment, start if started else chosen.theta)
     fresh = FreshLoss(objective, fresh_points(chosen.experiment))
-    said = [*preflight(objective), *unused_constants(asked), *said]
+    said = [
+        *preflight(objective), *without_branch(chosen.experiment), *unused_constants(asked), *said,
+    ]  # fmt: skip
     spent = spent if chosen.decisions else 0.0
     return _Prepared(asked, chosen, spent, started, point, objective, test, fresh, said)
 

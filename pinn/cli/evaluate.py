@@ -112,9 +112,16 @@ def _points(
     columns = table.named(names)
     missing = [name for name in names if name not in columns.names]
     if missing:
+        owner = {mode: one for one, each in problem.functions.items() for mode in each.names}
+        missing = list(dict.fromkeys(owner.get(name, name) for name in missing))
+        names = list(dict.fromkeys(owner.get(name, name) for name in names))
+        options = "".join(
+            f"; say which {name} with --hold \"{name}=sin(pi*x)\" or another text"
+            for name in missing if name in problem.functions
+        )
         table.refuse(
             f"expected a column for each of {', '.join(names)}, got {', '.join(columns.names)}: "
-            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing{options}"
         )
     others = [name for name in columns.names if name not in names]
     if others:

@@ -168,6 +168,8 @@ def _places(
     for text in given:
         name, equals, values = text.partition("=")
         if name.strip() in functions and values.strip():
+            if name.strip() in places:
+                raise Misuse(f"--at: {name.strip()} is given twice; draw one function at a time")
             places[name.strip()] = values.strip()
             continue
         try:

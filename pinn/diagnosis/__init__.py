@@ -5,7 +5,7 @@ from pinn.diagnosis.adapted.layered import in_layers
 from pinn.diagnosis.adapted.natural_units import in_natural_units
 from pinn.diagnosis.adapted.outweighed import outweighing_noise
 from pinn.diagnosis.adapted.spotted import at_spots
-from pinn.diagnosis.adapted.superposed import by_functions
+from pinn.diagnosis.adapted.superposed import by_functions, without_branch
 from pinn.diagnosis.bands import standard_errors, with_noise
 from pinn.diagnosis.check import BlockCheck, Check, StageCheck, check_run
 from pinn.diagnosis.diagnose import Diagnosis, doctor
@@ -25,9 +25,8 @@ from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
-    "ProblemWarning", "StageCheck", "UnsolvedWarning", "at_spots", "by_functions",
-    "check_run", "doctor", "eased",
-    "follows_noise", "in_layers", "in_natural_units", "jumps", "lacks_conditions", "lacks_inflow",
+    "ProblemWarning", "StageCheck", "UnsolvedWarning", "at_spots", "by_functions", "check_run",
+    "doctor", "eased", "follows_noise", "in_layers", "in_natural_units", "jumps", "lacks_conditions", "lacks_inflow",
     "missed", "overfitted", "preflight", "recovery", "scaled_residuals", "solved_by_zero",
-    "standard_errors", "unsolved", "untrained", "with_noise",
+    "standard_errors", "unsolved", "untrained", "with_noise", "without_branch",
 ]  # fmt: skip

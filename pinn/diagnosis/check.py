@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pinn.diagnosis.adapted.superposed import without_branch
 from pinn.diagnosis.advice import advice
 from pinn.diagnosis.few_points import few_points
 from pinn.diagnosis.missed import unmet_sources
@@ -151,6 +152,7 @@ def check_run(
     item = np.dtype(experiment.precision).itemsize
     said = [
         *preflight(objective),
+        *without_branch(experiment),
         *unused_constants(experiment),
         *experiment.check_stages(objective),
     ]

@@ -38,12 +38,18 @@ def text_scales(problem: Problem) -> list[str]:
 
 def _waves(problem: Problem) -> Iterator[str]:
     counts = {}
+    drawn = {  # of the modes of functions, which have no text
+        part.children[0] for one in problem.functions.values() for part in parts_in(one.tree)
+        if isinstance(part, Call) and part.function in ("sin", "cos")
+    }  # fmt: skip
     for residual in problem.residuals:
         for term in residual.terms:
             for part in parts_in(term.formula) if term.formula is not None else ():
                 if isinstance(part, Call) and part.function in ("sin", "cos"):
                     (argument,) = part.children
-                    if argument not in counts and is_of_place(argument):
+                    if argument in counts or argument in drawn:
+                        continue
+                    if is_of_place(argument):
                         counts[argument] = residual.what, part, _count(problem, argument)
     fast = {one: found for one, found in counts.items() if max(found[2].values()) >= _FEW}
     if not fast:

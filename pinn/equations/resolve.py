@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -191,6 +191,17 @@ _ALWAYS_COMPUTED = 8
 _LEIBNIZ = re.compile(r"d([0-9]?)([A-Za-z][A-Za-z0-9_]*)")
 
 
+def _arguments(names: Sequence[str]) -> str:
+    """Return how many arguments there are, and their names."""
+    count = "1 argument" if len(names) == 1 else f"{len(names)} arguments"
+    return f"{count}, {', '.join(names)}"
+
+
+def _as_diff(base: str, suffix: str) -> str:
+    """Say how the derivative that v_xx means is written of what is no unknown."""
+    return f"write diff({base}, {', '.join(suffix)}), which takes any expression"
+
+
 class _Resolver:
     """Resolves one expression; its methods take the node they serve, for positions in errors."""
 
@@ -258,7 +269,7 @@ class _Resolver:
         if base in known and suffix and all(letter in scope.coordinate_number for letter in suffix):
             return node.error(
                 f"{name!r}: {base!r} is not an unknown, so it has no derivative by suffix; the "
-                f"unknowns are {', '.join(scope.unknowns)} (diff(...) takes any expression)"
+                f"unknowns are {', '.join(scope.unknowns)} ({_as_diff(base, suffix)})"
             )
         letters = [x for x in scope.coordinates if len(x) == 1]
         derivatives = [f"{u}_{x}" for u in scope.unknowns[:8] for x in letters]
@@ -302,8 +313,7 @@ class _Resolver:
         table = self.scope.tables[node.function]
         if len(values) != len(table.over):
             raise node.error(
-                f"{node.function} takes {len(table.over)} arguments, {', '.join(table.over)}; "
-                f"got {len(values)}"
+                f"{node.function} takes {_arguments(table.over)}; got {len(values)}"
             )
         arguments = tuple(self.scalar(node, value, i) for i, value in enumerate(values))
         return Tabulated(table, (0,) * len(arguments), arguments, **algebra.origin(node))
@@ -313,7 +323,7 @@ class _Resolver:
         over = self.scope.functions[node.function]
         if len(values) != len(over):
             raise node.error(
-                f"{node.function} takes {len(over)} arguments, {', '.join(over)}; got {len(values)}"
+                f"{node.function} takes {_arguments(over)}; got {len(values)}"
             )
         places = [self.scalar(node, value, i) for i, value in enumerate(values)]
         tree = self.scope.definitions[node.function]

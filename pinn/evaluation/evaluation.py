@@ -73,12 +73,13 @@ class Evaluation:
         stacklevel: whom to warn of points outside of the domain, 1 the caller; no one where left
         out.
         """
-        coordinates = self._with_functions(coordinates, stacklevel and stacklevel + 1)
+        given = coordinates
+        coordinates = self._with_functions(given, stacklevel and stacklevel + 1)
         names = [name for name in self._problem.solved if self.sees(name) <= coordinates.keys()]
         needed = set().union(*map(self.sees, names)) if names else None
         points, shape = points_of(self._problem.domain, coordinates, needed, self._modes)
         if stacklevel is not None:
-            warn_outside(self._problem.domain, points, coordinates, stacklevel=stacklevel + 1)
+            self._warn_outside(points, given, coordinates, stacklevel + 1)
         found = self.at(points, names)
         return {name: values.reshape(shape) for name, values in found.items()}
 
@@ -120,11 +121,12 @@ class Evaluation:
     ) -> list[np.ndarray]:
         """Return several terms at points, as `expressions` does; functions need all coordinates."""
         problem = self._problem
-        coordinates = self._with_functions(coordinates, stacklevel and stacklevel + 1)
+        given = coordinates
+        coordinates = self._with_functions(given, stacklevel and stacklevel + 1)
         needed = set().union(*map(self._needed, terms))
         points, shape = points_of(problem.domain, coordinates, needed, self._modes)
         if stacklevel is not None:
-            warn_outside(problem.domain, points, coordinates, stacklevel=stacklevel + 1)
+            self._warn_outside(points, given, coordinates, stacklevel + 1)
         return [array.reshape(shape) for array in self._terms(terms, points)]
 
     def values(self, points: np.ndarray, plan: NestedPlan | None = None) -> NestedValues:
@@ -179,8 +181,29 @@ class Evaluation:
         """Return coordinates with the numbers of its modes in a function's place."""
         found, left = self._problem.with_functions(coordinates)
         if stacklevel is not None:
-            warn_unlike(left, stacklevel=stacklevel + 1)
+            farthest = self._problem.farthest_modes(left, found)
+            warn_unlike(left, farthest, stacklevel=stacklevel + 1)
         return found
+
+    def _warn_outside(
+        self,
+        points: np.ndarray,
+        given: Mapping[str, Any],
+        coordinates: Mapping[str, Any],
+        stacklevel: int,
+    ) -> None:
+        """Warn of points outside of the domain; modes of functions that are given have been told.
+
+        given, coordinates: what was given, and that with the modes of functions.
+        """
+        domain = self._problem.domain
+        told = [j for j, name in enumerate(domain.coordinates)
+                if name in coordinates and name not in given]  # fmt: skip
+        if told:
+            points = points.copy()
+            low, high = np.array([domain.bounds[domain.coordinates[j]] for j in told]).T
+            points[:, told] = np.clip(points[:, told], low, high)
+        warn_outside(domain, points, coordinates, stacklevel=stacklevel + 1)
 
     def _term(self, expression: str) -> Term:
         return Term("derivative", expression, self._problem.scope)

@@ -51,18 +51,28 @@ def warn_outside(
             _warn(f"{whole} {where}", stacklevel + 1)
 
 
-def warn_unlike(left: Mapping[str, float], stacklevel: int) -> None:
+def warn_unlike(
+    left: Mapping[str, float], farthest: Mapping[str, tuple[float, float]], stacklevel: int
+) -> None:
     """Give an ExtrapolationWarning where functions are not made of the modes of their space.
 
-    left: what modes leave of a function, by name, as a share of its size. stacklevel: 1 for the
-    caller of this function.
+    left: what modes leave of a function, by name, as a share of its size. farthest: the largest of
+    the numbers of its modes, which are of deviation 1, and the bound of those in training.
+    stacklevel: 1 for the caller of this function.
     """
+    for name, (largest, bound) in farthest.items():
+        if largest > bound * (1 + _SLACK):
+            _warn(
+                f"{name} is far from the functions of its space: a mode of it is {largest:.2g} "
+                f"deviations off, where training has {bound:g} at most",
+                stacklevel + 1,
+            )
     for name, share in left.items():
         if share > _UNLIKE:
             warnings.warn(
-                f"{name} is no function of its space: sums of the modes come to {share:.2g} of its "
-                "size from it at best, and the solution is that for such a sum; a shorter length "
-                "or more modes may hold it",
+                f"{share:.2g} of {name} (relative L2) is rougher than the functions of its space, "
+                "and left out: the solution is that for the rest; a shorter length, or more modes, "
+                "would hold it",
                 ExtrapolationWarning, stacklevel=stacklevel + 1,
             )  # fmt: skip
 

@@ -37,6 +37,8 @@ _WITHIN = 4.0
 # Of the variance so much may be left out where the number of modes is.
 _LEFT_OUT = 1e-6
 _MOST = 100
+# Points that a cubic spline takes, and what their ends may be off by, as a share of the domain.
+_FEWEST, _SLACK = 4, 1e-6
 
 Given = Callable[..., Any] | str | float | Sequence[np.ndarray]
 """A function of the coordinates: of arrays, a text, a number, or arrays: where, and the values."""
@@ -52,6 +54,11 @@ class Drawn:
         self._expansion = expansion
         self.coefficients = dict(coefficients)
 
+    def is_of(self, expansion: Expansion) -> bool:
+        """Return whether it was drawn from these functions, or from equal ones."""
+        own = self._expansion
+        return own is expansion or (own.space, own.bounds) == (expansion.space, expansion.bounds)
+
     def __call__(self, *places: Any) -> np.ndarray:
         return self._expansion.values(self.coefficients, *places)
 
@@ -63,7 +70,8 @@ class Drawn:
 class Expansion:
     """What the functions of a space are made of on a domain.
 
-    constants: those that its mean may use. Raises DeclarationError, with the key, as FunctionSpace
+    constants: those that its mean may use. bounds: of each coordinate that they are functions of.
+    Raises DeclarationError, with the key, as FunctionSpace
     says.
     """
 
@@ -77,23 +85,16 @@ class Expansion:
                     f"{nearest(name, bounds)}",
                     "over",
                 )
-        self._bounds = [bounds[name] for name in space.over]
+        self.bounds = tuple(bounds[name] for name in space.over)
         self._space = tuple(name for name in space.over if name in domain.space)
-        for low, high in self._bounds:
+        for low, high in self.bounds:
             if 8 * (high - low) > MOST_NODES * space.length:
-                refuse(
-                    f"expected {8 * (high - low) / MOST_NODES:.3g} or more, got {space.length:g}",
-                    "length",
-                )
+                refuse(_too_short(f"more than {_MOST}"), "length")
         make = periodic_modes_of if space.periodic else modes_of
-        self._along = [make(low, high, space.length) for low, high in self._bounds]
+        self._along = [make(low, high, space.length) for low, high in self.bounds]
         self._numbers, self._roots = chosen(self._along, space.modes, _LEFT_OUT)
         if space.modes is None and len(self._numbers) > _MOST:
-            refuse(
-                f"functions of this length have {len(self._numbers)} modes that count, and "
-                f"networks see {_MOST} at most; expected a longer one, or how many: modes: 30",
-                "length",
-            )
+            refuse(_too_short(str(len(self._numbers))), "length")
         if space.modes is not None and len(self._numbers) < space.modes:
             refuse(
                 f"expected {len(self._numbers)} at most: others vary by less than rounding",
@@ -103,7 +104,9 @@ class Expansion:
         self._mean = Term(f"mean of {space.name!r}", space.mean, self._scope)
 
     def __str__(self) -> str:
-        return f"{self.space.name}({', '.join(self.space.over)}) of {len(self._numbers)} modes"
+        count = len(self._numbers)
+        of = "1 mode" if count == 1 else f"{count} modes"
+        return f"{self.space.name}({', '.join(self.space.over)}) of {of}"
 
     def __repr__(self) -> str:
         return f"<functions {self}>"
@@ -163,7 +166,7 @@ class Expansion:
         second is the relative L2 norm of the rest. Raises ValueError and TypeError for what is no
         function, or has values that are not finite.
         """
-        if isinstance(given, Drawn):
+        if isinstance(given, Drawn) and given.is_of(self):
             return dict(given.coefficients), 0.0
         nodes = np.meshgrid(*(one.nodes for one in self._along), indexing="ij")
         weights = reduce(np.multiply.outer, (one.weights for one in self._along))
@@ -192,13 +195,19 @@ class Expansion:
         if isinstance(given, str):
             return self._on_grid(Term(name, given, self._scope), nodes)
         if isinstance(given, tuple | list) and len(given) == len(nodes) + 1:
-            return Table.of_arrays(given).as_function().at(*nodes)
+            if all(isinstance(one, np.ndarray | list | tuple) for one in given):
+                return self._of_arrays([np.asarray(one) for one in given], nodes)
         if not callable(given) and not np.isscalar(given):
             raise TypeError(
                 f"{name}: expected a function of {over}, a text such as \"sin(pi*{over[0]})\", or "
                 f"{len(nodes) + 1} arrays ({over}, values), got {type(given).__name__}"
             )
-        found = np.asarray(given(*nodes) if callable(given) else given, dtype=np.float64)
+        try:
+            found = np.asarray(given(*nodes) if callable(given) else given, dtype=np.float64)
+        except TypeError as error:
+            raise TypeError(
+                f"{name}: it is called with an array for each of {over}, and takes none: {error}"
+            ) from error
         if found.shape not in ((), nodes[0].shape):
             raise ValueError(
                 f"{name}: expected {nodes[0].shape} values at arrays {over} of this shape, got "
@@ -208,6 +217,28 @@ class Expansion:
             raise ValueError(f"{name}: expected finite values, got {found[~np.isfinite(found)][0]}")
         return np.broadcast_to(found, nodes[0].shape)
 
+    def _of_arrays(
+        self, arrays: Sequence[np.ndarray], nodes: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        """Return values at nodes by splines through given ones, by lines where these are few."""
+        name, over = self.space.name, self.space.over
+        if len(over) == 1:
+            arrays = [one.reshape(-1) for one in arrays]
+        table = Table(
+            name, dict(zip((*over, name), arrays, strict=True)), over=over, outside="extrapolate",
+            method="spline" if min(map(len, arrays)) >= _FEWEST else "linear",
+        )  # fmt: skip
+        table = table.as_function()
+        for one, (low, high) in zip(over, self.bounds, strict=True):
+            least, most = table.bounds[one]
+            slack = _SLACK * (high - low)
+            if least > low + slack or most < high - slack:
+                raise ValueError(
+                    f"{name}: expected values all over {low:g} <= {one} <= {high:g}, got "
+                    f"{one} from {least:g} to {most:g}"
+                )
+        return table.at(*nodes)
+
     def _on_grid(self, term: Term, nodes: Sequence[np.ndarray]) -> np.ndarray:
         columns = dict(zip(self.space.over, nodes, strict=True))
         found = term.evaluate(Values(columns, self._scope.constants), NUMPY_FUNCTIONS)
@@ -215,10 +246,17 @@ class Expansion:
 
     def _mode_tree(self, j: int, k: int) -> Expression:
         """Return a mode of a coordinate as an expression of it."""
-        one, (low, high), name = self._along[j], self._bounds[j], self.space.over[j]
+        one, (low, high), name = self._along[j], self.bounds[j], self.space.over[j]
         if one.waves is not None:
             return _wave(*one.waves[k], name, low, high)
         return _tabulated(f"{self.space.name}_{name}{k + 1}", name, one, k, low, high, self.space)
+
+
+def _too_short(count: str) -> str:
+    return (
+        f"functions of this length have {count} modes that count, and networks see {_MOST} at "
+        "most; expected a longer one, or how many: modes: 30"
+    )
 
 
 def _wave(count: int, cosine: bool, name: str, low: float, high: float) -> Expression:
@@ -230,10 +268,25 @@ def _wave(count: int, cosine: bool, name: str, low: float, high: float) -> Expre
     return algebra.multiply(size, algebra.apply("cos" if cosine else "sin", angle))
 
 
+class _Mode(Table):
+    """A mode of one coordinate, by its values; messages are those of its function."""
+
+    def _refuse_outside(self, xs: Sequence[np.ndarray], inside: Sequence[np.ndarray]) -> None:
+        (name,), (x,), (within,) = self.over, xs, inside
+        bad = np.flatnonzero(~within.reshape(-1))
+        if bad.size:
+            (low, high), function = self.bounds[name], self.value.rpartition("_")[0]
+            raise ValueError(
+                f"{function}: expected {name} in [{low:.6g}, {high:.6g}], where it is known, got "
+                f"{x.reshape(-1)[bad[0]]:.6g}; hold its argument there, as in "
+                f"{function}(max({low:g}, min({high:g}, ...))), or make it periodic"
+            )
+
+
 def _tabulated(
     called: str, name: str, modes: Modes, k: int, low: float, high: float, space: FunctionSpace
 ) -> Expression:
     nodes = spline_nodes(low, high, space.length)
     arrays = {name: nodes, called: modes.at(k, nodes, low, high)}
-    table = Table(called, arrays, over=(name,), method="spline").as_function()
+    table = _Mode(called, arrays, over=(name,), method="spline").as_function()
     return Tabulated(table, (0,), (Coordinate(name),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import mul
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ from pinn.models.model import (
     check_part,
     parameter_count,
 )
+from pinn.models.network import Network
 from pinn.schema import Count, declared
 from pinn.schema.errors import at, refuse
 from pinn.schema.kinds import Optional
@@ -84,6 +86,24 @@ class DeepONet(Model):
         size = np.where(normal, half / 4, half)  # a deviation is a fourth of half a range
         tensors = [T.tensor(a, dtype=dtype, device=device) for a in (sums, middle, 1 / size)]
         return _Branched(domain, len(unknowns), made, *tensors)
+
+    def scaled_as(self, network: Network, domain: Shape, unknowns: Sequence[str]) -> DeepONet:
+        """Return the model with the offset and scale that a network of the unknowns would have.
+
+        Raises ValueError where these come from data.
+        """
+        if network.scale == "data":
+            refuse("a DeepONet takes numbers for each output of its trunk", "scale")
+        outputs = self._networks(domain, unknowns)[0][3]
+        each = len(outputs) // len(unknowns)
+        scale, offset = {}, {}
+        for k, unknown in enumerate(unknowns):
+            own = outputs[k * each : (k + 1) * each]
+            if unknown in network.scale:
+                scale |= dict.fromkeys(own, network.scale[unknown])
+            if unknown in network.offset:
+                offset[own[0]] = network.offset[unknown]
+        return replace(self, trunk=replace(self.trunk, scale=scale, offset=offset))
 
     def _networks(
         self, domain: Shape, unknowns: Sequence[str]

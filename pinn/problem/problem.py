@@ -7,7 +7,7 @@ import functools
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -490,6 +490,19 @@ class Problem:
         mistakes.end()
         return found
 
+    def farthest_modes(
+        self, names: Iterable[str], numbers: Mapping[str, float]
+    ) -> dict[str, tuple[float, float]]:
+        """Return the largest number of the modes of functions, and its bound, by name.
+
+        numbers: of all modes, as `with_functions` has them.
+        """
+        return {
+            name: (max(abs(numbers[mode]) for mode in self.functions[name].names),
+                   self.functions[name].families[0].high)
+            for name in names
+        }  # fmt: skip
+
     @property
     def mode_names(self) -> frozenset[str]:
         """The names of the numbers that functions have of their modes."""
@@ -512,6 +525,9 @@ class Problem:
             if name not in self.functions:
                 found[name] = given
                 continue
+            twice = [mode for mode in self.functions[name].names if mode in coordinates]
+            if twice:
+                raise TypeError(f"{name} is given, and {twice[0]}, which is a number of it, again")
             numbers, left[name] = self.functions[name].coefficients(given)
             found |= numbers
         return found, left

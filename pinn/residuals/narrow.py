@@ -101,14 +101,21 @@ def narrow(residual: Residual, constants: Mapping[str, float]) -> tuple[Narrow, 
     trees = [term.formula for term in residual.terms]
     if places is None or None in trees or residual.whole:
         return ()
-    parts = dict.fromkeys(part for tree in trees for part in _known(tree))
+    families = places.domain.families
+    random = frozenset(one.name for one in families if one.spacing == "normal")
+    parts = dict.fromkeys(part for tree in trees for part in _known(tree, random))
     if not parts or len(parts) > _MOST_PARTS:
         return ()
     return _found(tuple(parts), places, tuple(constants.items()))
 
 
-def _known(tree: Expression) -> Iterator[tuple[Expression, bool]]:
-    """Yield the largest parts that depend on the place alone, and whether each is a term."""
+def _known(
+    tree: Expression, random: frozenset[str]
+) -> Iterator[tuple[Expression, bool]]:
+    """Yield the largest parts that depend on the place alone, and whether each is a term.
+
+    random: coordinates that are no place, the numbers of a function's modes.
+    """
     rest = [(tree, True)]
     while rest:
         node, added = rest.pop()
@@ -116,7 +123,7 @@ def _known(tree: Expression) -> Iterator[tuple[Expression, bool]]:
             rest += [(child, added) for child in node.children]
         elif isinstance(node, Unary) and not is_condition(node):
             rest.append((node.operand, added))
-        elif is_of_place(node):
+        elif is_of_place(node) and random.isdisjoint(coordinates_of(node)):
             if _may_be_narrow(node):
                 yield node, added
         else:

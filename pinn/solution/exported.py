@@ -21,6 +21,7 @@ from pinn.files import write_npz, write_text
 from pinn.geometry import Mesh
 from pinn.problem.belonging import region_of
 from pinn.solution.grid import Grid, GridSizes
+from pinn.solution.sampled import lies_inside
 
 if TYPE_CHECKING:
     from pinn.solution.solution import Solution
@@ -273,8 +274,9 @@ def _inside(solution: Solution, grid: Grid) -> np.ndarray:
 
 
 def _contained(solution: Solution, columns: Mapping[str, np.ndarray]) -> np.ndarray:
-    domain = solution.problem.domain
-    return domain.contains(np.stack([columns[name] for name in domain.coordinates], axis=1))
+    problem = solution.problem
+    points = np.stack([columns[name] for name in problem.domain.coordinates], axis=1)
+    return lies_inside(problem, problem.domain, points)
 
 
 def _about(solution: Solution) -> dict[str, str | int | float]:

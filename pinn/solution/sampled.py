@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pinn.geometry import Shape
+from pinn.problem import Problem
 from pinn.problem.belonging import region_of
 
 if TYPE_CHECKING:
@@ -39,14 +41,14 @@ def sampled(solution: Solution, unknown: str, places: Mapping[str, np.ndarray]) 
     names = domain.coordinates
     arrays = np.broadcast_arrays(*(np.asarray(places[n], dtype=np.float64) for n in names))
     points = np.stack([array.reshape(-1) for array in arrays], axis=1)
-    inside = domain.contains(points)
+    inside = lies_inside(solution.problem, domain, points)
     region = _region(solution, unknown, names)
     held_back = region is not None and (inside & region(points)).any()
     if held_back:
         inside &= region(points)
 
     def contains(others: np.ndarray) -> np.ndarray:
-        found = domain.contains(others)
+        found = lies_inside(solution.problem, domain, others)
         return found & region(others) if held_back else found
 
     if not inside.any():
@@ -70,6 +72,15 @@ def sampled(solution: Solution, unknown: str, places: Mapping[str, np.ndarray]) 
         inside.reshape(arrays[0].shape),
         contains,
     )
+
+
+def lies_inside(problem: Problem, domain: Shape, points: np.ndarray) -> np.ndarray:
+    """Return which points lie in a domain of a problem's, whatever functions are, (n,) of bool."""
+    drawn = [j for j, name in enumerate(domain.coordinates) if name in problem.mode_names]
+    if drawn:
+        points = points.copy()
+        points[:, drawn] = [domain.bounds[domain.coordinates[j]][0] for j in drawn]
+    return domain.contains(points)
 
 
 def _exact(solution: Solution, unknown: str, places: Mapping[str, np.ndarray]) -> np.ndarray | None:

@@ -13,6 +13,7 @@ import numpy as np
 from autograd.devices import DeviceError
 from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.evaluation import Evaluation
+from pinn.evaluation.extrapolation import warn_unlike
 from pinn.evaluation.places import points_of
 from pinn.files import DamagedFile, read_npz, write_npz
 from pinn.geometry import Shape, projection
@@ -235,6 +236,7 @@ class Solution:
         as in `plot`; of the first unknown where left out. absolute: as in `plot`.
         held: as in field_data. Raises ValueError, saying why, where no error can be estimated.
         """
+        self._warn_of_functions(held)
         return error_drawn(self, unknown, held, absolute)
 
     def field_data(self, unknown: str, **held: float) -> FieldData:
@@ -248,6 +250,7 @@ class Solution:
         lies between its points (pinn.Table.between); an expression has none. Raises ValueError for
         names that are not there and where no point lies in the domain.
         """
+        self._warn_of_functions(held)
         return field_data(self, unknown, held)
 
     def plot(
@@ -273,6 +276,7 @@ class Solution:
         errors where the estimate of the error found one. Of training that diverged the figure says
         so.
         """
+        self._warn_of_functions(held)
         return drawn(self, unknown, held, absolute, vmin=vmin, vmax=vmax, log=log)
 
     def animation(self, unknown: str | None = None, frames: int = 48, **held: float) -> Animation:
@@ -284,6 +288,7 @@ class Solution:
         from pinn.figures import animation
 
         name = self.problem.unknowns[0] if unknown is None else unknown
+        self._warn_of_functions(held)
         return animation(list(frames_of(self, name, frames, held)))
 
     @property
@@ -355,7 +360,13 @@ class Solution:
         another ending, coordinates that are not there or do not fit to the ending, and a model that
         numpy alone cannot repeat; OSError from the disk.
         """
+        self._warn_of_functions(held)
         return export(self, path, grid or {}, held, overwrite)
+
+    def _warn_of_functions(self, held: Mapping[str, Any]) -> None:
+        """Warn the caller of a method of functions that are not made of their modes."""
+        found, left = self.problem.with_functions(held)
+        warn_unlike(left, self.problem.farthest_modes(left, found), stacklevel=3)
 
     def points(
         self, coordinates: Mapping[str, Any], needed: set[str] | None = None

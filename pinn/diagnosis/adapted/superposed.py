@@ -33,17 +33,31 @@ def by_functions(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ..
         return experiment, ()
     names, trunk = ", ".join(problem.functions), auto.trained(depth=3)
     if is_superposed(problem):
-        model = _with_basis(DeepONet(trunk=trunk, branch=None), experiment)
+        model = _with_basis(DeepONet(trunk, branch=None), experiment)
         of = [f"each mode of {name}" for name in problem.functions]
         what = f"a network of the point for {', '.join([*of, *(f.name for f in problem.families)])}"
         why = "equations and conditions are linear, and so is the solution in what they are given"
     elif not problem.functions:
         return experiment, ()
     else:
-        model = DeepONet(trunk=trunk)
+        model = DeepONet(trunk)
         what = f"networks of the point and of the modes of {names}"
         why = "the solution is not known to be linear in what equations and conditions are given"
-    return replace(experiment, model=model), (Decision(0, f"model: {what}", why),)
+    scaled = model.scaled_as(trunk, experiment.inputs, problem.unknowns)
+    return replace(experiment, model=scaled), (Decision(0, f"model: {what}", why),)
+
+
+def without_branch(experiment: Experiment) -> list[str]:
+    """Return a sentence where a DeepONet without a branch is to solve what is not linear."""
+    model, problem = experiment.model, experiment.problem
+    if not isinstance(model, DeepONet) or model.branch is not None:
+        return []
+    if _verdict(problem) is not False:
+        return []
+    return [
+        "the network is linear in the functions and families, as a DeepONet with branch: null is, "
+        "and the problem is not linear in them and its unknowns: leave branch out"
+    ]
 
 
 def _with_basis(model: DeepONet, experiment: Experiment) -> DeepONet:
@@ -74,16 +88,23 @@ def is_superposed(problem: Problem) -> bool:
     """
     families = problem.domain.families
     others = problem.parameters or problem.fields or any(f.spacing == "log" for f in families)
-    if others or not families or len(problem.residuals) > MOST_RESIDUALS:
-        return False
+    return not others and bool(families) and _verdict(problem) is True
+
+
+def _verdict(problem: Problem) -> bool | None:
+    """Return whether a problem is linear in all that; None where that is not known."""
+    if len(problem.residuals) > MOST_RESIDUALS:
+        return None
     statement = Statement(problem)
+    names = [one.name for one in problem.domain.families]
     stated = (*statement.equations, *statement.conditions)
-    return all(_is_linear(statement, one, [f.name for f in families]) for one in stated)
+    found = {_is_linear(statement, one, names) for one in stated}
+    return False if False in found else None if None in found else True
 
 
-def _is_linear(statement: Statement, stated: Stated, families: list[str]) -> bool:
+def _is_linear(statement: Statement, stated: Stated, families: list[str]) -> bool | None:
     if not stated.is_finite:
-        return False
+        return None
     columns = [statement.coordinates.index(name) for name in families]
     count = len(stated.points)
 
@@ -109,4 +130,4 @@ def _is_linear(statement: Statement, stated: Stated, families: list[str]) -> boo
     both, one, other, none = map(value, ((1, 1), (1, 0), (0, 1), (0, 0)))
     size = sum(np.abs(found).max(initial=0.0) for found in (both, one, other, none))
     left = np.abs(both - one - other + none).max(initial=0.0)
-    return bool(np.isfinite(left) and left <= _ROUNDING * size)
+    return bool(left <= _ROUNDING * size) if np.isfinite(left) else None
