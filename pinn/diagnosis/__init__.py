@@ -26,7 +26,8 @@ from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
     "ProblemWarning", "StageCheck", "UnsolvedWarning", "at_spots", "by_functions", "check_run",
-    "doctor", "eased", "follows_noise", "in_layers", "in_natural_units", "jumps", "lacks_conditions", "lacks_inflow",
-    "missed", "overfitted", "preflight", "recovery", "scaled_residuals", "solved_by_zero",
-    "standard_errors", "unsolved", "untrained", "with_noise", "without_branch",
+    "doctor", "eased", "follows_noise", "in_layers", "in_natural_units", "jumps",
+    "lacks_conditions", "lacks_inflow", "missed", "overfitted", "preflight", "recovery",
+    "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained", "with_noise",
+    "without_branch",
 ]  # fmt: skip

@@ -45,10 +45,18 @@ def test_a_function_that_was_drawn_is_found_again(functions, form):
     xs = np.linspace(0, 1, 201)
     given = {"drawn": drawn, "function": lambda x: drawn(x), "arrays": (xs, drawn(xs))}[form]
     found, left = functions.coefficients(given)
-    # arrays are lines between points 1/200 apart: h^2/8 of the second derivative
-    close = {"drawn": 0, "function": 1e-7, "arrays": 1e-3}[form]
+    # arrays are cubic splines between points 1/200 apart
+    close = {"drawn": 0, "function": 1e-7, "arrays": 1e-5}[form]
     assert left <= close
     assert Drawn(functions, found)(X) == pytest.approx(drawn(X), abs=close)
+
+
+def test_a_draw_of_other_functions_is_no_draw_of_these(functions):
+    other = problem({"over": "x", "length": 0.25, "scale": 5.0}).functions["v"].draw(seed=1)
+    found, left = functions.coefficients(other)
+    assert Drawn(functions, found)(X) == pytest.approx(other(X), abs=1e-6) and left < 1e-6
+    equal = problem({"over": "x", "length": 0.25}).functions["v"].draw(seed=1)
+    assert functions.coefficients(equal) == (equal.coefficients, 0.0)
 
 
 def test_texts_and_functions_say_the_same(functions):
@@ -90,6 +98,12 @@ def test_what_is_no_function_is_refused(functions):
         functions.coefficients(lambda x: x[:3])
     with pytest.raises(ValueError, match="v: expected finite values, got inf"):
         functions.coefficients(lambda x: np.full_like(x, np.inf))
+    with pytest.raises(TypeError, match="v: it is called with an array for each of x, and takes"):
+        functions.coefficients(lambda x, t: x)
+    with pytest.raises(ValueError, match="v: expected values all over 0 <= x <= 1, got x from 0"):
+        functions.coefficients((X[:20], X[:20]))
+    with pytest.raises(ValueError, match="column 'x': expected increasing numbers"):
+        functions.coefficients((X[::-1], X))
     with pytest.raises(ValueError, match="unknown name 'y'"):
         functions.coefficients("sin(y)")
     with pytest.raises(TypeError, match="v is a function of x, got 2 arrays"):
@@ -99,7 +113,7 @@ def test_what_is_no_function_is_refused(functions):
 @pytest.mark.parametrize(("given", "message"), [
     ({"over": "y", "length": 1}, "function_spaces.v.over: expected some of the coordinates x, t"),
     ({"over": ["x", "x"], "length": 1}, "function_spaces.v.over: expected each coordinate once"),
-    ({"over": "x", "length": 0.001}, "function_spaces.v.length: expected 0.004 or more"),
+    ({"over": "x", "length": 0.001}, "function_spaces.v.length: .* have more than 100 modes"),
     ({"over": "x", "length": 0.01}, "function_spaces.v.length: functions of this length have"),
     ({"over": "x", "length": 5, "modes": 50}, "function_spaces.v.modes: expected"),
     ({"over": "x", "length": 1, "mean": "t"}, "unknown name 't'"),

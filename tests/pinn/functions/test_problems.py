@@ -86,16 +86,22 @@ def test_a_function_that_is_not_of_the_space_is_warned_of(solution):
     with pytest.warns(pinn.ExtrapolationWarning) as told:
         solution.evaluate(x=0.5, t=0.5, v=lambda x: np.sign(x - 0.5))
     first, second = (str(one.message) for one in told)
-    assert first.startswith("v is no function of its space: sums of the modes come to 0.31 of")
-    assert second.startswith("the point lies outside of what was trained: v7 = ")
+    assert first.startswith("v is far from the functions of its space: a mode of it is 16 deviat")
+    assert second.startswith("0.31 of v (relative L2) is rougher than the functions of its space")
     assert {one.filename for one in told} == {__file__}
-    with pytest.warns(pinn.ExtrapolationWarning, match="v2 = .* is not in -4 <= v2 <= 4"):
-        solution.evaluate(x=0.5, t=0.5, v="9*cos(2*pi*x)")
+    with pytest.warns(pinn.ExtrapolationWarning) as told:
+        figure = solution.plot("u", v="9*cos(2*pi*x)")
+    assert len(told) == 1 and told[0].filename == __file__
+    assert np.isfinite(figure.axes[0].collections[0].get_array()).all()
+    with pytest.warns(pinn.ExtrapolationWarning, match="x = 1.5 is not in 0 <= x <= 1"):
+        solution.evaluate(x=1.5, t=0.5, v="cos(2*pi*x)")
 
 
 def test_what_is_missing_is_the_function_and_not_its_modes(solution):
     with pytest.raises(TypeError, match=r"^v is missing: .*evaluate\(x=\.\.\., t=\.\.\., v=f\)"):
         solution.evaluate(x=0.5, t=0.5)
+    with pytest.raises(TypeError, match="v is given, and v1, which is a number of it, again"):
+        solution.evaluate(x=0.5, t=0.5, v="x", v1=2)
     with pytest.raises(TypeError, match="'w' is no coordinate of this problem, which has x, t, v"):
         solution.evaluate(x=0.5, t=0.5, v="1", w=2)
 
@@ -158,6 +164,10 @@ error_bars: false
     assert np.allclose(values, [[0.25, 0, 1, 1], [0.75, 0, -1, -1]], atol=1e-6)
     assert main(["plot", "run", "--at", "v=sin(2*pi*x)", "--at", "t=0"]) == 0
     assert "u_at_v=sin(2-times-pi-times-x)_t=0.png" in capsys.readouterr().out
+    assert main(["plot", "run", "--at", "v=x", "--at", "v=2*x"]) == 2
+    assert "--at: v is given twice" in capsys.readouterr().err
+    assert main(["evaluate", "run", "--points", "points.csv", "--hold", "t=0"]) == 2
+    assert "v is missing; say which v with --hold \"v=sin(pi*x)\"" in capsys.readouterr().err
     assert main(["plot", "run", "--at", "v=sin(y)"]) == 2
     assert "unknown name 'y'" in capsys.readouterr().err
     assert main(["evaluate", "run", "--points", "points.csv", "--hold", "s=1"]) == 2
@@ -167,6 +177,38 @@ error_bars: false
 def test_a_space_that_nothing_uses_is_told(capsys):
     check = advection(conditions=[pinn.Initial("u", 0)], reference=None).check()
     assert any("function_spaces.v is used nowhere" in one for one in check.warnings)
+
+
+def test_a_value_where_a_function_is_not_known_is_told_by_its_name():
+    with pytest.raises(ValueError, match=r"^v: expected x in \[0, 1\], where it is known, got 1\."):
+        advection(
+            function_spaces={"v": {"over": "x", "length": 0.3}}, conditions=[], reference=None,
+            equations={"first": "u_t - v(2*x)"},
+        ).check()  # fmt: skip
+    with pytest.raises(ValueError, match="write diff\\(v, x, x\\), which takes any"):
+        advection(equations={"first": "u_t - v_xx"})
+    with pytest.raises(ValueError, match="v takes 1 argument, x; got 2"):
+        advection(equations={"first": "u_t - v(x, t)"})
+
+
+@pytest.mark.parametrize("equation", ["u_t - 1e5*v", "u_t - 1e-4*v", "u_t - 1e5*v**2"])
+def test_outputs_are_scaled_where_their_size_is_far_from_one(equation):
+    """DeepONets have the scale of an unknown at each output of their trunk."""
+    problem = advection(
+        equations={"first": equation}, conditions=[pinn.Initial("u", 0, hard=True)], reference=None
+    )
+    solution = pinn.solve(problem, training=[pinn.Adam(1)], error_bars=False)
+    (scale,) = set(solution.experiment.model.trunk.scale.values())
+    assert abs(np.log10(scale)) > 2
+
+
+@pytest.mark.parametrize("equation", ["u_t - exp(v)", "u_t - diff(exp(3*v)*u_x, x)"])
+def test_functions_are_no_narrow_parts_of_a_text(equation):
+    problem = advection(
+        function_spaces={"v": {"over": "x", "length": 0.2}}, equations={"first": equation},
+        conditions=[pinn.Initial("u", 0, hard=True)], reference=None,
+    )  # fmt: skip
+    assert not any("small places" in one for one in problem.check().warnings)
 
 
 def test_functions_stand_in_equations_as_coefficients():

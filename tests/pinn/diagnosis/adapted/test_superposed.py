@@ -69,6 +69,18 @@ def test_families_that_the_solution_is_linear_in_are_seen_where_they_are_many():
         assert by_functions(other) == (other, ())
 
 
+def test_a_network_that_is_linear_where_the_problem_is_not_is_warned_of():
+    def told(equation, model):
+        found = problem(equation).check(model=model).warnings
+        return any("leave branch out" in one for one in found)
+
+    linear = pinn.DeepONet(branch=None)
+    assert told("u_t - u_xx - v**2", linear)
+    assert not told("u_t - u_xx - v**2", pinn.DeepONet())
+    assert not told("u_t - u_xx - v", linear)
+    assert not told("u_t - u_xx - integral(u, x, 0, 1) - v", linear)  # of which nothing is known
+
+
 @pytest.mark.parametrize(("modes", "width"), [(5, 12), (12, 26), (None, None), (30, None)])
 def test_the_last_layer_is_a_basis_for_all_modes_while_there_is_room(modes, width):
     space = {"over": ["x", "t"], "length": 0.4, "modes": modes}
