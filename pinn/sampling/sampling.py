@@ -17,7 +17,7 @@ from pinn.schema.kinds import Entry, Integer, Names, Optional, WordOr
 
 # Points of each equation: a network of a thousand numbers is determined by them, with two rows for
 # each, and more of them cost steps.
-_INTERIOR, _INTERIOR_LINE, _INTERIOR_FUNCTIONS = 2500, 2000, 5000
+_INTERIOR, _INTERIOR_LINE, _INTERIOR_FUNCTIONS = 2500, 2000, 8000
 # Points of an initial condition and of a boundary condition, for so many coordinates and fewer than
 # the next: in a plane they lie along lines, in many coordinates in spaces nearly as large as the
 # inside.
@@ -38,7 +38,7 @@ class Sampling:
     """Counts and method of the collocation points.
 
     interior: points of each equation, None for 2000 where there is one coordinate, 2500 where there
-    are more and 5000 where functions are inputs. initial: points of each initial condition, None
+    are more and 8000 where functions are inputs. initial: points of each initial condition, None
     for 100 in up to two coordinates, 400 in three and 1000 in more. boundary: points of each
     boundary condition, shared among its faces by their size, None for 200, 800 and 1500. A lattice
     has at most that many.

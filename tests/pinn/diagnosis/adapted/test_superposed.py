@@ -104,4 +104,4 @@ def test_few_points_take_a_smaller_basis():
 
 def test_functions_take_more_points():
     check = problem("u_t - u_xx - v").check(model=pinn.MLP(width=3, depth=1))
-    assert {block.name: block.points for block in check.blocks}["first"] == 5000
+    assert {block.name: block.points for block in check.blocks}["first"] == 8000
