@@ -35,7 +35,7 @@ PICTURES = ROOT / "docs" / "gallery"
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Waves, fronts and layers": (
         "burgers", "allen_cahn", "schroedinger", "klein_gordon", "wave", "two_scales",
-        "convection_diffusion",
+        "convection_diffusion", "advection_of_functions",
     ),
     "Shapes": (
         "helmholtz_hole", "four_holes", "l_shape", "laplace_polar", "heat_ball", "poisson_5d",

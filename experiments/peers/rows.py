@@ -176,5 +176,6 @@ OWN = [
     Row("c1_convection_diffusion", "Convection-diffusion, a family", config="convection_diffusion"),
     Row("c2_two_media", "Two media, an interface", config="two_media"),
     Row("c3_heated_wire", "Heated wire, two regions", config="heated_wire"),
+    Row("c4_advection_of_functions", "Advection, any start", config="advection_of_functions"),
 ]  # fmt: skip
 """Configs that ship for what no example of the peers has; they count in no sum of rows reached."""

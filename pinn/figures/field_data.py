@@ -43,8 +43,6 @@ class FieldData:
     reference    the known solution on the same grid, nan where it is not known; None for none
     time         which coordinate is the time; None takes one called "t", if there is one
     fixed        what the other coordinates of a problem are held at, for the titles
-    unnamed      the same of those that titles leave out, such as the modes of a function
-    said         what titles say besides, such as which function it is
     inside       bool array of the grid's shape: which of its points lie in the domain; None for
                  all. Values outside become nan, are not drawn, and count in no error
     errors       the relative and the largest error, where the reference is known at other points
@@ -59,6 +57,8 @@ class FieldData:
                  None where they are not known
     units        name -> unit, of the unknown and of coordinates
     to_scale     whether two coordinates, none of them the time, are lengths in the same unit
+    unnamed      what coordinates are held at that titles leave out, such as the modes of a function
+    said         what titles say besides, such as which function it is
 
     Raises ValueError where these do not fit together.
     """
@@ -69,8 +69,6 @@ class FieldData:
     reference: np.ndarray | None = None
     time: str | None = None
     fixed: Mapping[str, float] = field(default_factory=dict)
-    unnamed: Mapping[str, float] = field(default_factory=dict)
-    said: Sequence[str] = ()
     inside: np.ndarray | None = None
     contains: Callable[[np.ndarray], np.ndarray] | None = None
     errors: tuple[float, float] | None = None
@@ -80,6 +78,8 @@ class FieldData:
     band: np.ndarray | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     to_scale: bool = True
+    unnamed: Mapping[str, float] = field(default_factory=dict)
+    said: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         grids = {n: np.asarray(g, dtype=np.float64) for n, g in self.coordinates.items()}

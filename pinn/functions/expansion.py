@@ -71,8 +71,7 @@ class Expansion:
     """What the functions of a space are made of on a domain.
 
     constants: those that its mean may use. bounds: of each coordinate that they are functions of.
-    Raises DeclarationError, with the key, as FunctionSpace
-    says.
+    Raises DeclarationError, with the key, as FunctionSpace says.
     """
 
     def __init__(self, space: FunctionSpace, domain: Shape, constants: Mapping[str, float]) -> None:

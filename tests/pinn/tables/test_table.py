@@ -229,7 +229,7 @@ def test_a_config_names_a_file_beside_it(tmp_path, monkeypatch):
         (("u: [0, 1, 0]", "u: [0, a, 0]"), r"value\.table\.u\.1: expected a number"),
         (("x: [-1, 0, 1]", "x: [-1, 0, -1]"), "expected increasing numbers, got -1 after 0"),
         (("x: [-1, 0, 1]", "z: [-1, 0, 1]"), "a function of z, and 'z' means nothing here"),
-        (("u_t - k*u_xx", "u_t - k(x, t)*u_xx"), "k takes 1 arguments, x; got 2"),
+        (("u_t - k*u_xx", "u_t - k(x, t)*u_xx"), "k takes 1 argument, x; got 2"),
         (("u_t - k*u_xx", "u_t - kk(x)*u_xx"), "unknown function 'kk'; did you mean 'k'"),
         (("    k: {", "    u: {columns: {u: k}, "), "as an unknown and again as a table"),
     ],
