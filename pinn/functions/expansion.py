@@ -20,12 +20,12 @@ from pinn.expressions import Expression, algebra
 from pinn.functions.function_space import FunctionSpace
 from pinn.functions.mode import Mode
 from pinn.functions.modes import (
-    MOST_NODES,
     Modes,
     chosen,
     modes_of,
     periodic_modes_of,
     spline_nodes,
+    takes_too_many,
 )
 from pinn.geometry import Shape
 from pinn.sampling import stream
@@ -87,7 +87,7 @@ class Expansion:
         self.bounds = tuple(bounds[name] for name in space.over)
         self._space = tuple(name for name in space.over if name in domain.space)
         for low, high in self.bounds:
-            if 8 * (high - low) > MOST_NODES * space.length:
+            if takes_too_many(low, high, space.length):
                 refuse(_too_short(f"more than {_MOST}"), "length")
         make = periodic_modes_of if space.periodic else modes_of
         self._along = [make(low, high, space.length) for low, high in self.bounds]

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.polynomial import legendre
 
 # Nodes of the quadrature for each length of correlation, and at least; more than these are refused.
-_NODES, _LEAST_NODES = 8, 64
-MOST_NODES = 2000
+_NODES, _LEAST_NODES, _MOST_NODES = 8, 64, 2000
 # Points of a period that a covariance is looked at.
 _PERIOD = 1024
 # Nodes of the cubic splines for each length of correlation: they are then right to 1e-9.
@@ -43,6 +42,11 @@ class Modes(NamedTuple):
         sizes = (2 * np.arange(n) + 1) / (high - low)
         series = sizes * (basis.T @ (self.weights * self.values[k]))
         return legendre.legval((2 * x - low - high) / (high - low), series)
+
+
+def takes_too_many(low: float, high: float, length: float) -> bool:
+    """Return whether an interval is too many lengths wide for a quadrature."""
+    return _NODES * (high - low) > _MOST_NODES * length
 
 
 def modes_of(low: float, high: float, length: float) -> Modes:

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import numpy as np
 
 import autograd as T
-from pinn.equations.outputs import run_columns
 from pinn.geometry import Shape, apart
 from pinn.models.mlp import MLP
 from pinn.models.model import (
@@ -24,6 +23,7 @@ from pinn.models.model import (
     parameter_count,
 )
 from pinn.models.network import Network
+from pinn.models.products import factor_names, run_joined, sums_of
 from pinn.schema import Count, declared
 from pinn.schema.errors import at, refuse
 from pinn.schema.kinds import Optional
@@ -79,13 +79,13 @@ class DeepONet(Model):
             )
         }
         each = len(networks[0][3]) // len(unknowns)
-        sums = np.kron(np.eye(len(unknowns)), np.ones((1, each)))
         bounds = np.array([domain.bounds[one.name] for one in domain.families])
         middle, half = bounds.mean(axis=1), (bounds[:, 1] - bounds[:, 0]) / 2
         normal = [one.spacing == "normal" for one in domain.families]
         size = np.where(normal, half / 4, half)  # a deviation is a fourth of half a range
-        tensors = [T.tensor(a, dtype=dtype, device=device) for a in (sums, middle, 1 / size)]
-        return _Branched(domain, len(unknowns), made, *tensors)
+        scaling = [T.tensor(a, dtype=dtype, device=device) for a in (middle, 1 / size)]
+        sums = sums_of(len(unknowns), each, dtype, device)
+        return _Branched(domain, len(unknowns), made, sums, *scaling)
 
     def scaled_as(self, network: Network, domain: Shape, unknowns: Sequence[str]) -> DeepONet:
         """Return the model with the offset and scale that a network of the unknowns would have.
@@ -112,17 +112,17 @@ class DeepONet(Model):
         plain, families = apart(domain)
         own = 0 if self.branch is None else self.rank or _RANK
         terms = 1 + len(families) + own
-        found = [("trunk", self.trunk, plain, _outputs(unknowns, terms))]
+        found = [("trunk", self.trunk, plain, factor_names(unknowns, terms))]
         if own:
-            found.append(("branch", self.branch, reduce(mul, families), _outputs(unknowns, own)))
+            names = factor_names(unknowns, own)
+            found.append(("branch", self.branch, reduce(mul, families), names))
         return found
 
 
 class _Branched(T.nn.Module):
     """Points (n, d) -> sums of products of trunk and branch, (n, unknowns).
 
-    sums: the matrix (unknowns, outputs of the trunk) that adds up each unknown's products. middle,
-    factor: what families are shifted and scaled by, (families,).
+    sums: see sums_of. middle, factor: what families are shifted and scaled by, (families,).
     """
 
     def __init__(
@@ -150,24 +150,16 @@ class _Branched(T.nn.Module):
 
     def forward_columns(self, columns: Sequence[T.Tensor]) -> T.Tensor:
         """Return the unknowns (n, unknowns) from a column (n, 1) for each coordinate."""
-        trunk = _joined(run_columns(self.trunk, [columns[j] for j in self._places]))
+        trunk = run_joined(self.trunk, [columns[j] for j in self._places])
         families = [columns[j] for j in self._families]
         numbers = (T.cat(families, dim=1) - self.middle) * self.factor
         linear = [T.ones_like(families[0]), numbers]
         networks = dict(self.named_children())
         pieces = []
-        own = _joined(run_columns(self.branch, families)) if "branch" in networks else None
+        own = run_joined(self.branch, families) if "branch" in networks else None
         for k in range(self._unknowns):
             pieces += linear
             if own is not None:
                 each = own.shape[1] // self._unknowns
                 pieces.append(own[:, k * each : (k + 1) * each])
         return T.nn.functional.linear(trunk * T.cat(pieces, dim=1), self.sums)
-
-
-def _joined(pieces: Sequence[T.Tensor]) -> T.Tensor:
-    return pieces[0] if len(pieces) == 1 else T.cat(list(pieces), dim=1)
-
-
-def _outputs(unknowns: Sequence[str], count: int) -> list[str]:
-    return [f"{name}{k}" for name in unknowns for k in range(count)]

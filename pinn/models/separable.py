@@ -8,10 +8,10 @@ from functools import reduce
 import numpy as np
 
 import autograd as T
-from pinn.equations.outputs import run_columns
 from pinn.geometry import Interval, Shape, Time
 from pinn.models.mlp import MLP
 from pinn.models.model import AnyModel, Model, build_module, check_part, parameter_count
+from pinn.models.products import factor_names, run_joined, sums_of
 from pinn.schema import Count, declared
 from pinn.schema.errors import at
 
@@ -56,20 +56,18 @@ class Separable(Model):
             build_module(self.body, shape, names, stream, dtype, device)
             for shape, stream in zip(axes, rng.spawn(len(axes)), strict=True)
         ]
-        sums = np.kron(np.eye(len(unknowns)), np.ones((1, self.rank)))
         return _Products(
-            domain.coordinates, bodies, T.tensor(sums, dtype=dtype, device=device)
+            domain.coordinates, bodies, sums_of(len(unknowns), self.rank, dtype, device)
         )
 
     def _outputs(self, unknowns: Sequence[str]) -> list[str]:
-        return [f"{name}{k}" for name in unknowns for k in range(self.rank)]
+        return factor_names(unknowns, self.rank)
 
 
 class _Products(T.nn.Module):
     """Points (n, d) -> sums of products of the bodies' outputs, (n, unknowns).
 
-    sums: the matrix (unknowns, outputs of a body) that adds up each unknown's products; a product
-    with it takes all derivatives at once.
+    sums: see sums_of.
     """
 
     def __init__(
@@ -86,11 +84,10 @@ class _Products(T.nn.Module):
     def forward_columns(self, columns: Sequence[T.Tensor]) -> T.Tensor:
         """Return the unknowns (n, unknowns) from a column (n, 1) for each coordinate."""
         factors = [
-            run_columns(body, [column])
+            run_joined(body, [column])
             for body, column in zip(self.children(), columns, strict=True)
         ]
-        joined = [one[0] if len(one) == 1 else T.cat(list(one), dim=1) for one in factors]
-        return T.nn.functional.linear(reduce(lambda a, b: a * b, joined), self.sums)
+        return T.nn.functional.linear(reduce(lambda a, b: a * b, factors), self.sums)
 
 
 def _axes(domain: Shape) -> list[Shape]:

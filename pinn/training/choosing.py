@@ -53,7 +53,7 @@ _RESOLVED_IN_TIME = 1e-18
 # reductions like the third, all else like the second.
 _SHARE, _POWER = 0.3, 2.5
 # In more coordinates than these a ridge function sees too little of the domain.
-_COORDINATES = 3
+FOLLOWED = 3
 # From this limit in time on a fourth hidden layer, and more points, pay.
 _LONG = 120.0
 _LONG_POINTS = 8000
@@ -183,7 +183,7 @@ def _not_tried(experiment: Experiment, auto: AutoModel) -> str:
         return "fields have networks of their own, which are trained"
     if experiment.precision != "float64":
         return f"least squares of random features take more digits than {experiment.precision} has"
-    if count > _COORDINATES:
+    if count > FOLLOWED:
         return f"random features cannot follow {count} coordinates"
     if _few(experiment) * len(problem.unknowns) > _MOST_FEW:
         return f"random features of {len(problem.unknowns)} unknowns are too many for a trial"

@@ -12,11 +12,10 @@ from pinn.models import AutoModel, DeepONet
 from pinn.problem import Problem
 from pinn.sampling import Points, stream
 from pinn.training.auto import MOST_REDUCED
+from pinn.training.choosing import FOLLOWED
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
-# Random features follow so many coordinates, and more digits.
-_FEW_COORDINATES = 3
 # What is left of two sums that are equal but for rounding, as a share of their terms.
 _ROUNDING = 1e-9
 
@@ -28,7 +27,7 @@ def by_functions(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ..
     and families together gets a DeepONet without a branch, any other with functions one with it.
     """
     auto, problem = experiment.model, experiment.problem
-    few = len(problem.domain.coordinates) <= _FEW_COORDINATES
+    few = len(problem.domain.coordinates) <= FOLLOWED  # by random features, to more digits
     if few or not problem.domain.families or not isinstance(auto, AutoModel):
         return experiment, ()
     names, trunk = ", ".join(problem.functions), auto.trained(depth=3)

@@ -67,6 +67,16 @@ def test_jets_and_nested_derivatives_agree(network):
         assert jets[leaf].detach().numpy() == pytest.approx(expected, rel=1e-10, abs=1e-12)
 
 
+def test_a_scale_is_that_of_every_output_and_an_offset_of_the_first():
+    scaled = KINDS["general"].scaled_as(
+        pinn.MLP(scale={"u": 2}, offset={"u": 5}), DOMAIN, ["u", "v"]
+    )
+    at = T.tensor(points())
+    plain, moved = (build(one)(at).detach().numpy() for one in (KINDS["general"], scaled))
+    assert moved[:, 0] == pytest.approx(5 + 2 * plain[:, 0], rel=1e-12)
+    assert moved[:, 1] == pytest.approx(plain[:, 1], rel=1e-12)
+
+
 def test_a_problem_without_families_is_refused():
     with pytest.raises(ValueError, match="expected a function space or a family"):
         KINDS["general"].check(pinn.Interval("x", 0, 1), ["u"])
