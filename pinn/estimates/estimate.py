@@ -35,6 +35,7 @@ from pinn.estimates.record import (
     made_of_a_part,
     partly_of_no_solution,
 )
+from pinn.estimates.second_features import by_second_features
 from pinn.estimates.second_solution import not_solved_after, second_solution
 from pinn.estimates.unseen import (
     at_most,
@@ -115,6 +116,8 @@ def error_estimate(
     experiment, objective = _in_float64(experiment, objective)
     with one_blas_thread(), np.errstate(all="ignore"):
         found = second_solution(experiment, objective, theta, budget)
+        if found is None:
+            found = by_second_features(experiment, objective, theta, budget)
         model = experiment.model
         if found is None and isinstance(model, Windows) and model.until is not None:
             found = ErrorEstimate(doubts=(not_solved_after(model, experiment.problem.domain),))

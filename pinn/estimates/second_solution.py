@@ -63,8 +63,6 @@ def second_solution(
         return None
     if domain.coordinates != (domain.time,) or not model.linear:
         return None
-    fresh = objective.residuals(theta, fresh_points(experiment))
-    trained = objective.residuals(theta)
     again = _again(experiment)
     found = _solved(again, budget)
     if isinstance(found, float):
@@ -75,8 +73,25 @@ def second_solution(
     if model.until is not None:
         solved = during(domain, float(domain.bounds[domain.time][0]), model.until)
         doubts = (not_solved_after(model, domain),)
-    places, parameters = test_points(solved), again.initial_parameters()
-    parameters.load(found.theta)
+    remarks = (_SAID, *([] if found.lowest else [_NOT_LOWEST]))
+    estimate = apart_from(experiment, objective, theta, again, found.theta, solved)
+    return dataclasses.replace(
+        estimate, doubts=(*doubts, *estimate.doubts), remarks=(*remarks, *estimate.remarks)
+    )
+
+
+def apart_from(
+    experiment: Experiment, objective: Objective, theta: np.ndarray, again: Experiment,
+    other: np.ndarray, domain: Shape,
+) -> ErrorEstimate:
+    """Return how far the second solution of a run is from its solution, as an estimate.
+
+    again, other: the run that gave it and its numbers. domain: where they are compared.
+    """
+    fresh = objective.residuals(theta, fresh_points(experiment))
+    trained = objective.residuals(theta)
+    places, parameters = test_points(domain), again.initial_parameters()
+    parameters.load(other)
     own = experiment.initial_parameters()
     own.load(theta)
     better, present = Evaluation(again, parameters), Evaluation(experiment, own)
@@ -85,8 +100,7 @@ def second_solution(
         relative_l2=apart.relative, maximum=apart.maximum, where=apart.where,
         fresh={name: rms(rows) for name, rows in fresh.items()},
         trained={name: rms(rows) for name, rows in trained.items()},
-        doubts=(*doubts, *partly_of_no_solution(apart.relative)),
-        remarks=(_SAID, *([] if found.lowest else [_NOT_LOWEST]), *apart.collapsed),
+        doubts=tuple(partly_of_no_solution(apart.relative)), remarks=tuple(apart.collapsed),
         error=ErrorField(better, present),
     )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import mul
 from typing import Annotated, Any
@@ -19,6 +19,7 @@ from pinn.models.model import (
     Model,
     ModelKind,
     build_module,
+    check_model,
     check_part,
     parameter_count,
 )
@@ -48,13 +49,34 @@ class DeepONet(Model):
     branch: Annotated[Any, Optional(ModelKind(MODELS))] = MLP(width=15, depth=2)
     rank: Count | None = None
 
+    @property
+    def linear(self) -> bool:
+        """Whether it is linear in all that is trained: random features, and no branch."""
+        return self.branch is None and bool(getattr(self.trunk, "linear", False))
+
+    @property
+    def by_trial(self) -> bool:
+        """Whether a trial chooses its trunk."""
+        return bool(getattr(self.trunk, "by_trial", False))
+
+    def random_features(
+        self, width: int, activation: str, steepness: tuple[float, float]
+    ) -> DeepONet:
+        """Return the model with random features where a trial would choose its trunk."""
+        return replace(self, trunk=self.trunk.random_features(width, activation, steepness))
+
+    def trained(self, depth: int) -> DeepONet:
+        """Return the model with trained layers where a trial would choose its trunk."""
+        return replace(self, trunk=self.trunk.trained(depth))
+
     def check(self, domain: Shape, unknowns: Sequence[str]) -> None:
         """Raise DeclarationError, with the key, for what does not go with a problem."""
         if not domain.families:
             refuse("expected a function space or a family: nothing is there for a branch to see")
         for name, model, shape, outputs in self._networks(domain, unknowns):
             with at(name):
-                check_part(model, shape, outputs)
+                # a trial has one trunk for all: for each family and mode by itself
+                (check_model if self.branch is None else check_part)(model, shape, outputs)
 
     def parameter_count(self, domain: Shape, unknowns: Sequence[str]) -> int | None:
         """Return how many numbers the networks have together; None where one does not tell."""
@@ -79,11 +101,8 @@ class DeepONet(Model):
             )
         }
         each = len(networks[0][3]) // len(unknowns)
-        bounds = np.array([domain.bounds[one.name] for one in domain.families])
-        middle, half = bounds.mean(axis=1), (bounds[:, 1] - bounds[:, 0]) / 2
-        normal = [one.spacing == "normal" for one in domain.families]
-        size = np.where(normal, half / 4, half)  # a deviation is a fourth of half a range
-        scaling = [T.tensor(a, dtype=dtype, device=device) for a in (middle, 1 / size)]
+        middle, unit = middle_and_unit(domain)
+        scaling = [T.tensor(a, dtype=dtype, device=device) for a in (middle, 1 / unit)]
         sums = sums_of(len(unknowns), each, dtype, device)
         return _Branched(domain, len(unknowns), made, sums, *scaling)
 
@@ -117,6 +136,64 @@ class DeepONet(Model):
             names = factor_names(unknowns, own)
             found.append(("branch", self.branch, reduce(mul, families), names))
         return found
+
+
+def middle_and_unit(domain: Shape) -> tuple[np.ndarray, np.ndarray]:
+    """Return where a DeepONet takes families for 0, and what it takes for 1 from there on.
+
+    Each of shape (families,): the middle of a range and half of it, or a deviation.
+    """
+    bounds = np.array([domain.bounds[one.name] for one in domain.families])
+    middle, half = bounds.mean(axis=1), (bounds[:, 1] - bounds[:, 0]) / 2
+    normal = [one.spacing == "normal" for one in domain.families]
+    return middle, np.where(normal, half / 4, half)  # a deviation is a fourth of half a range
+
+
+@dataclass(frozen=True)
+class OfPlace(Model):
+    """What a DeepONet without a branch is for one value of its families: a network of the point.
+
+    whole: the DeepONet. The network is drawn as its trunk is, with the first output of each
+    unknown.
+    """
+
+    whole: DeepONet
+
+    def build(
+        self,
+        domain: Shape,
+        unknowns: Sequence[str],
+        rng: np.random.Generator,
+        dtype: T.dtype,
+        device: str = "cpu",
+    ) -> T.nn.Module:
+        """Return the network (n, coordinates) -> (n, unknowns), which sees no families."""
+        plain, _ = apart(domain)
+        trunk = self.whole.trunk
+        scaled = {
+            key: {u: given[f"{u}0"] for u in unknowns if f"{u}0" in given}
+            for key, given in (("scale", trunk.scale), ("offset", trunk.offset))
+        }
+        (stream,) = rng.spawn(1)
+        network = build_module(replace(trunk, **scaled), plain, unknowns, stream, dtype, device)
+        return _OfPlace(domain, network)
+
+
+class _OfPlace(T.nn.Module):
+    """Points (n, d) -> what a network makes of their coordinates but for the families."""
+
+    def __init__(self, domain: Shape, network: T.nn.Module) -> None:
+        super().__init__()
+        families = {one.name for one in domain.families}
+        self._places = [k for k, name in enumerate(domain.coordinates) if name not in families]
+        self.trunk = network
+
+    def forward(self, points: T.Tensor) -> T.Tensor:
+        return self.forward_columns([points[:, j : j + 1] for j in range(points.shape[1])])
+
+    def forward_columns(self, columns: Sequence[T.Tensor]) -> T.Tensor:
+        """Return the unknowns (n, unknowns) from a column (n, 1) for each coordinate."""
+        return run_joined(self.trunk, [columns[j] for j in self._places])
 
 
 class _Branched(T.nn.Module):

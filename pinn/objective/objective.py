@@ -138,6 +138,8 @@ class Objective:
             steady=len(given),
         )  # fmt: skip
         self.ranks = ranks
+        # What solvers may take its Jacobian from: optimizers.solver.Superposition.
+        self.superposition: Any = None
 
     def with_finer_sums(self) -> Objective:
         """Return the objective of the problem with finer sums, at the same parameters and points.

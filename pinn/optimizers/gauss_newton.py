@@ -80,14 +80,16 @@ class GaussNewton(Stage):
 
     def working_bytes(self, function: LeastSquares) -> int:
         """Return the bytes of the Jacobian, as far as it is there at once, and of its triangle."""
+        function = _reducing(function)
         return reduced_bytes(function, may_keep(function))
 
     def algebra_flops(self, function: LeastSquares) -> int:
         """Return the operations of the triangle and of what is solved with it."""
-        return reduced_flops(function)
+        return reduced_flops(_reducing(function))
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
+        function = _reducing(function)
         check_memory(self.name, function, self.working_bytes(function), "its triangle")
         return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
 
@@ -112,9 +114,12 @@ class GaussNewton(Stage):
             number, reach = int(state["number"]), float(state["reach"])
             by_few = bool(state.get("by_few", True))
         loss, kept = function.value(theta), None
-        keep = self.steps > number + 1 and may_keep(function) and function.is_linear
+        whole = function.superposition
+        keep = whole is None and self._may_keep(function, number)
         while number < self.steps:
-            if kept is None:
+            if whole is not None:
+                linear = whole.reduced(theta, self.cutoff)
+            elif kept is None:
                 linear, by_few = self._reduced(function, theta, by_few, keep)
             else:
                 linear = kept.again(function.weighted_rows(theta))
@@ -129,6 +134,10 @@ class GaussNewton(Stage):
                 "number": np.array(number), "reach": np.array(reach), "by_few": np.array(by_few),
             })  # fmt: skip
         return StageEnd(theta, StopReason.STEPS, f"all {self.steps} steps done")
+
+    def _may_keep(self, function: LeastSquares, number: int) -> bool:
+        """Return whether one Jacobian is that of all steps to come."""
+        return self.steps > number + 1 and may_keep(function) and function.is_linear
 
     def _reduced(
         self, function: LeastSquares, theta: np.ndarray, by_few: bool, keep: bool
@@ -177,6 +186,11 @@ class _Promise(NamedTuple):
 
     step: np.ndarray
     promised: float
+
+
+def _reducing(function: LeastSquares) -> LeastSquares:
+    """Return the function whose Jacobian is reduced."""
+    return function if function.superposition is None else function.superposition.objective
 
 
 def _promise(linear: Reduced, damping: float) -> _Promise:

@@ -56,6 +56,10 @@ class LeastSquares(Protocol):
         """Whether the rows are linear in theta, as far as can be told: J is the same everywhere."""
 
     @property
+    def superposition(self) -> Superposition | None:
+        """What reduces its Jacobian where one of fewer numbers has all of it; None elsewhere."""
+
+    @property
     def layout(self) -> Layout: ...
 
     @property
@@ -120,6 +124,18 @@ class LeastSquares(Protocol):
 
     def vjp(self, theta: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return J^T z, (size,), for z of shape (rows,)."""
+
+
+class Superposition(Protocol):
+    """A function whose rows are sums of those of several, which have one Jacobian.
+
+    objective: the function that has it, of some of the numbers.
+    """
+
+    objective: LeastSquares
+
+    def reduced(self, theta: np.ndarray, cutoff: float) -> Any:
+        """Return all rows and their Jacobian, reduced (least_squares.algebra.Reduced)."""
 
 
 class StopReason(StrEnum):

@@ -10,14 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pinn.models import AutoModel, Windows
+from pinn.geometry import Shape, apart
+from pinn.models import AutoModel, DeepONet, Windows
 from pinn.objective.weighting import Fixed
 from pinn.schema.errors import DeclarationError
+from pinn.training.auto import MOST_REDUCED
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 from pinn.training.judging.fresh import judging_points
 from pinn.training.judging.trial import AT_MOST, Budget, Tell, Trial, fitted
 from pinn.training.plan import plan_of
+from pinn.training.superposition import can_be_superposed
 from pinn.training.windows.marching import can_be_windowed
 from pinn.training.windows.pacing import along, near_start, paced, seen_along
 from pinn.training.windows.road import counted
@@ -46,6 +49,9 @@ _ON_A_LINE = 0.5
 _RESOLVED = 1e-6
 # The same where the limit in time cut the trial short: layers then have no time to get there.
 _RESOLVED_IN_HASTE = 1e-3
+# The same for a part of each mode of a function, where trained layers for all of them, of as many
+# numbers as can be trained well, leave more than that.
+_RESOLVED_BY_MODES = 1e-4
 # The same in time alone: what is left adds up, and windows of time leave next to nothing.
 _RESOLVED_IN_TIME = 1e-18
 # The share of a limit in time that the trial may take, and that a step with many features may take
@@ -66,6 +72,8 @@ _WINDOWS_FROM = 20.0
 _GIVEN = "the numbers to start from are given, and random features are solved for"
 
 Kind = tuple[str, tuple[float, float]]
+Open = AutoModel | DeepONet
+"""A model whose networks are chosen by a trial: auto, or a DeepONet with such a trunk."""
 
 
 class Chosen(NamedTuple):
@@ -88,7 +96,7 @@ def with_model(
     started: whether the numbers that training begins with are given. tell: hears how far it is.
     """
     auto = experiment.model
-    if not isinstance(auto, AutoModel):
+    if not _is_open(auto):
         return Chosen(experiment)
     reason = _GIVEN if started else _not_tried(experiment, auto)
     if reason:
@@ -103,12 +111,16 @@ def with_model(
 def is_timed(experiment: Experiment, started: bool = False) -> bool:
     """Return whether the seconds that a trial takes have a say in what it chooses."""
     auto = experiment.model
-    if experiment.seconds is None or started or not isinstance(auto, AutoModel):
+    if experiment.seconds is None or started or not _is_open(auto):
         return False
     return not _not_tried(experiment, auto)
 
 
-def _by_trial(experiment: Experiment, auto: AutoModel, tell: Tell) -> Chosen:
+def _is_open(model: object) -> bool:
+    return bool(getattr(model, "by_trial", False))
+
+
+def _by_trial(experiment: Experiment, auto: Open, tell: Tell) -> Chosen:
     clock, few, late = experiment.ranks.clock, _few(experiment), False
     budget = Budget(experiment.seconds, clock, clock())
     in_time_alone = _may_have_windows(experiment)
@@ -129,7 +141,8 @@ def _by_trial(experiment: Experiment, auto: AutoModel, tell: Tell) -> Chosen:
     kind, best = min(trials.items(), key=lambda item: item[1].left)
     long = experiment.seconds is None or experiment.seconds >= _WINDOWS_FROM
     in_windows = in_time_alone and long and math.isfinite(best.left)
-    tried, resolved = few, _RESOLVED_IN_HASTE if late and not in_windows else _RESOLVED
+    usual = _RESOLVED_BY_MODES if isinstance(auto, DeepONet) else _RESOLVED
+    tried, resolved = few, _RESOLVED_IN_HASTE if late and not in_windows else usual
     width = _many(experiment, budget, best.seconds)
     if not (best.left < resolved or _is_hopeless(best) or late or width == few):
         # What so many could not follow, more of them may.
@@ -146,7 +159,8 @@ def _by_trial(experiment: Experiment, auto: AutoModel, tell: Tell) -> Chosen:
     )  # fmt: skip
     if experiment.continuation:
         said += "; what was to be gone through before is left out"
-    decisions = (Decision(0, f"model: {width} random features", said),)
+    for_each = f" for {by_modes(experiment)}" * isinstance(auto, DeepONet)
+    decisions = (Decision(0, f"model: {width} random features{for_each}", said),)
     return Chosen(found, decisions, _widened(found, best.found))
 
 
@@ -166,10 +180,10 @@ def _said(width: int, found: Trial, late: bool) -> str:
     )
 
 
-def _not_tried(experiment: Experiment, auto: AutoModel) -> str:
+def _not_tried(experiment: Experiment, auto: Open) -> str:
     """Say why random features are not tried, "" where they are."""
     problem, plan = experiment.problem, plan_of(experiment.training)
-    count = len(problem.domain.coordinates)
+    count = len(_followed(experiment).coordinates)
     features = auto.random_features(_few(experiment), *_KINDS[0])
     if not features.linear:
         return "what the network sees is trained as well"
@@ -185,9 +199,24 @@ def _not_tried(experiment: Experiment, auto: AutoModel) -> str:
         return f"least squares of random features take more digits than {experiment.precision} has"
     if count > FOLLOWED:
         return f"random features cannot follow {count} coordinates"
+    if isinstance(auto, DeepONet) and not can_be_superposed(experiment):
+        return "random features take one family and mode at a time, which they cannot here"
     if _few(experiment) * len(problem.unknowns) > _MOST_FEW:
         return f"random features of {len(problem.unknowns)} unknowns are too many for a trial"
     return ""
+
+
+def _followed(experiment: Experiment) -> Shape:
+    """Return what features would have to follow: of what is linear in families, the point alone."""
+    domain = experiment.problem.domain
+    return apart(domain)[0] if isinstance(experiment.model, DeepONet) else domain
+
+
+def by_modes(experiment: Experiment) -> str:
+    """Return what a DeepONet without a branch has a network of the point for."""
+    problem = experiment.problem
+    of = [f"each mode of {name}" for name in problem.functions]
+    return ", ".join([*of, *(one.name for one in problem.families)])
 
 
 def _may_have_windows(experiment: Experiment) -> bool:
@@ -199,7 +228,7 @@ def _may_have_windows(experiment: Experiment) -> bool:
 
 
 def _in_windows(
-    experiment: Experiment, auto: AutoModel, budget: Budget, tell: Tell, said: str
+    experiment: Experiment, auto: Open, budget: Budget, tell: Tell, said: str
 ) -> Chosen | None:
     """Return the choice of random features in windows of time; None: they do not follow there."""
     if budget.is_spent(AT_MOST):
@@ -226,9 +255,11 @@ def _in_windows(
     return Chosen(found.experiment, decisions, found.theta)
 
 
-def _trained(
-    experiment: Experiment, auto: AutoModel, why: str, in_windows: bool = False
-) -> Chosen:
+def _trained(experiment: Experiment, auto: Open, why: str, in_windows: bool = False) -> Chosen:
+    if isinstance(auto, DeepONet):
+        model = _with_basis(auto.trained(depth=3), experiment)
+        what = f"model: a network of the point for {by_modes(experiment)}"
+        return Chosen(replace(experiment, model=model), (Decision(0, what, why),))
     long = experiment.seconds is not None and experiment.seconds >= _LONG
     model = layers = auto.trained(depth=2 if in_windows else 4 if long else 3)
     what = f"{layers.depth} trained hidden layers"
@@ -237,6 +268,25 @@ def _trained(
         what += f" in each of {model.count} windows of time"
     found = replace(_with_points(experiment, _LONG_POINTS) if long else experiment, model=model)
     return Chosen(found, (Decision(0, f"model: {what}", why),))
+
+
+def _with_basis(model: DeepONet, experiment: Experiment) -> DeepONet:
+    """Return a model whose last hidden layer is as wide as there is room for.
+
+    Its units are what the solutions for all families are sums of: twice as many as there are
+    outputs, if Levenberg-Marquardt's method can still take all numbers.
+    """
+    domain, unknowns = experiment.inputs, experiment.problem.unknowns
+    outputs = (1 + len(domain.families)) * len(unknowns)
+    rows = experiment.sampling.interior
+    most = MOST_REDUCED if rows is None else min(MOST_REDUCED, rows // 2)
+    *hidden, last = model.trunk.widths
+    for width in range(2 * outputs, last, -1):
+        wider = replace(model, trunk=replace(model.trunk, width=(*hidden, width)))
+        count = wider.parameter_count(domain, unknowns)
+        if count is not None and count <= most:
+            return wider
+    return model
 
 
 def _with_points(experiment: Experiment, interior: int) -> Experiment:
@@ -253,7 +303,7 @@ def _few(experiment: Experiment) -> int:
 
 def _share_of_features(experiment: Experiment) -> float:
     """Return the share of features that resolves as much as all of them in a plane."""
-    return _ON_A_LINE if len(experiment.problem.domain.coordinates) == 1 else 1.0
+    return _ON_A_LINE if len(_followed(experiment).coordinates) == 1 else 1.0
 
 
 def _most(experiment: Experiment) -> int:
@@ -277,7 +327,7 @@ def _worth(experiment: Experiment, budget: Budget, tried: int, found: Trial) -> 
     many = _of_each(experiment, _MANY)
     if budget.limit is None:
         return max(tried, many)
-    most, count = _of_each(experiment, _MOST_MANY), len(experiment.problem.domain.coordinates)
+    most, count = _of_each(experiment, _MOST_MANY), len(_followed(experiment).coordinates)
     digits = -math.log10(max(found.left, _DONE))
     wanted = int(tried * (-math.log10(_DONE) / digits) ** count)
     wanted = min(max(many, wanted), most, _in_time(tried, budget, found.seconds))
@@ -300,7 +350,7 @@ def _in_time(tried: int, budget: Budget, seconds: float) -> int:
 
 def _tried(
     experiment: Experiment,
-    auto: AutoModel,
+    auto: Open,
     kind: Kind,
     width: int,
     budget: Budget,

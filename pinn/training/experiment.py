@@ -41,6 +41,7 @@ from pinn.training.given import fit_last_layers, given_values
 from pinn.training.plan import TRAINING, Plan, Scale, plan_of
 from pinn.training.points.batches import Batches
 from pinn.training.points.collocation import Collocation, Residuals
+from pinn.training.superposition import Superposition, check_superposition, is_by_superposition
 from pinn.training.windows.marching import check_windows, of_window
 
 PRECISIONS = {"float64": T.float64, "float32": T.float32}
@@ -90,6 +91,9 @@ class Experiment:
             object.__setattr__(self, "model", model)
         if isinstance(model, Windows):
             check_windows(self.problem, self.sampling, self.weighting, model.order)
+        elif is_by_superposition(model):
+            with at("model"):
+                check_superposition(self)
         with at("continuation"):
             check_continuation(self)
         fields = []
@@ -215,9 +219,12 @@ class Experiment:
 
     def objective(self) -> Objective:
         """Build the objective at its start."""
-        return self.objective_of(
+        objective = self.objective_of(
             self.problem, self.initial_parameters(), self.draw_points(), self.weighting.initial
         )
+        if is_by_superposition(self.model):
+            objective.superposition = Superposition(self, objective)
+        return objective
 
     def objective_of(
         self,

@@ -11,8 +11,7 @@ from pinn.diagnosis.posed.statement import MOST_RESIDUALS, Stated, Statement
 from pinn.models import AutoModel, DeepONet
 from pinn.problem import Problem
 from pinn.sampling import Points, stream
-from pinn.training.auto import MOST_REDUCED
-from pinn.training.choosing import FOLLOWED
+from pinn.training.choosing import FOLLOWED, by_modes
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
@@ -21,29 +20,28 @@ _ROUNDING = 1e-9
 
 
 def by_functions(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ...]]:
-    """Return a run whose network goes with functions as inputs, and what was found.
+    """Return a run whose model goes with functions as inputs, and what was found.
 
     Where a trial would choose the model: a problem that is linear in its unknowns, its functions
-    and families together gets a DeepONet without a branch, any other with functions one with it.
+    and families together gets a DeepONet without a branch, whose trunk the trial chooses, any other
+    with functions one with a branch.
     """
     auto, problem = experiment.model, experiment.problem
-    few = len(problem.domain.coordinates) <= FOLLOWED  # by random features, to more digits
+    few = len(problem.domain.coordinates) <= FOLLOWED  # by random features of all coordinates
     if few or not problem.domain.families or not isinstance(auto, AutoModel):
         return experiment, ()
-    names, trunk = ", ".join(problem.functions), auto.trained(depth=3)
     if is_superposed(problem):
-        model = _with_basis(DeepONet(trunk, branch=None), experiment)
-        of = [f"each mode of {name}" for name in problem.functions]
-        what = f"a network of the point for {', '.join([*of, *(f.name for f in problem.families)])}"
+        what = f"model: a part of its own for {by_modes(experiment)}"
         why = "equations and conditions are linear, and so is the solution in what they are given"
+        model = DeepONet(replace(auto, scale={}, offset={}), branch=None)
     elif not problem.functions:
         return experiment, ()
     else:
-        model = DeepONet(trunk)
-        what = f"networks of the point and of the modes of {names}"
+        what = f"model: networks of the point and of the modes of {', '.join(problem.functions)}"
         why = "the solution is not known to be linear in what equations and conditions are given"
-    scaled = model.scaled_as(trunk, experiment.inputs, problem.unknowns)
-    return replace(experiment, model=scaled), (Decision(0, f"model: {what}", why),)
+        model = DeepONet(auto.trained(depth=3))
+    scaled = model.scaled_as(auto, experiment.inputs, problem.unknowns)
+    return replace(experiment, model=scaled), (Decision(0, what, why),)
 
 
 def without_branch(experiment: Experiment) -> list[str]:
@@ -57,25 +55,6 @@ def without_branch(experiment: Experiment) -> list[str]:
         "the network is linear in the functions and families, as a DeepONet with branch: null is, "
         "and the problem is not linear in them and its unknowns: leave branch out"
     ]
-
-
-def _with_basis(model: DeepONet, experiment: Experiment) -> DeepONet:
-    """Return a model whose last hidden layer is as wide as there is room for.
-
-    Its units are what the solutions for all families are sums of: twice as many as there are
-    outputs, if Levenberg-Marquardt's method can still take all numbers.
-    """
-    domain, unknowns = experiment.inputs, experiment.problem.unknowns
-    outputs = (1 + len(domain.families)) * len(unknowns)
-    rows = experiment.sampling.interior
-    most = MOST_REDUCED if rows is None else min(MOST_REDUCED, rows // 2)
-    *hidden, last = model.trunk.widths
-    for width in range(2 * outputs, last, -1):
-        wider = replace(model, trunk=replace(model.trunk, width=(*hidden, width)))
-        count = wider.parameter_count(domain, unknowns)
-        if count is not None and count <= most:
-            return wider
-    return model
 
 
 def is_superposed(problem: Problem) -> bool:

@@ -74,6 +74,10 @@ class Watched:
             return self._objective.is_linear
 
     @property
+    def superposition(self) -> Any:
+        return self._objective.superposition
+
+    @property
     def layout(self) -> Layout:
         return self._objective.layout
 
