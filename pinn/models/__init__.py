@@ -16,6 +16,7 @@ from pinn.models.model import (
     build_module,
     check_model,
     check_part,
+    is_by_trial,
     parameter_count,
     settled_model,
 )
@@ -38,7 +39,7 @@ __all__ = [
     "MultiScale", "Network", "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet",
     "RandomFeatures",
     "ResidualMLP", "Separable", "Siren", "Spaced", "WindowedNetwork", "Windows", "build_module",
-    "check_model", "check_part", "parameter_count", "settled_model",
+    "check_model", "check_part", "is_by_trial", "parameter_count", "settled_model",
 ]  # fmt: skip
 
 MODELS.add("mlp", MLP)

@@ -21,10 +21,12 @@ from pinn.models.model import (
     build_module,
     check_model,
     check_part,
+    is_by_trial,
     parameter_count,
 )
 from pinn.models.network import Network
 from pinn.models.products import factor_names, run_joined, sums_of
+from pinn.models.random_features import RandomFeatures
 from pinn.schema import Count, declared
 from pinn.schema.errors import at, refuse
 from pinn.schema.kinds import Optional
@@ -40,9 +42,11 @@ class DeepONet(Model):
     problem, the numbers of a function's modes among them: what is linear in them has numbers of
     its own, and `branch` has `rank` more of what is not, 10 where that is left out. branch: None
     for a problem whose solution is linear in its functions, which is then followed to many more
-    digits. The trunk alone carries derivatives in space and time. Lu et al., Nature Machine
-    Intelligence 3, 2021, eq. 2 (branch and trunk); Wang, Wang and Perdikaris, Science Advances 7,
-    2021 (by equations alone).
+    digits. Its trunk may be pinn.RandomFeatures: each t_k is then solved for, one after the other
+    with one matrix, where no coefficient, field or datum belongs to all of them; or
+    pinn.AutoModel(), which tries them. The trunk alone carries derivatives in space and time. Lu
+    et al., Nature Machine Intelligence 3, 2021, eq. 2 (branch and trunk); Wang, Wang and
+    Perdikaris, Science Advances 7, 2021 (by equations alone).
     """
 
     trunk: AnyModel = MLP()
@@ -52,12 +56,13 @@ class DeepONet(Model):
     @property
     def linear(self) -> bool:
         """Whether it is linear in all that is trained: random features, and no branch."""
-        return self.branch is None and bool(getattr(self.trunk, "linear", False))
+        features = isinstance(self.trunk, RandomFeatures) and self.trunk.linear
+        return features and self.branch is None
 
     @property
     def by_trial(self) -> bool:
         """Whether a trial chooses its trunk."""
-        return bool(getattr(self.trunk, "by_trial", False))
+        return is_by_trial(self.trunk)
 
     def random_features(
         self, width: int, activation: str, steepness: tuple[float, float]

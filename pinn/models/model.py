@@ -212,9 +212,14 @@ def check_model(model: Any, domain: Shape, unknowns: Sequence[str]) -> None:
 
 def check_part(model: Any, domain: Shape, unknowns: Sequence[str]) -> None:
     """Check a model that is a part of another, or of a field: one that a trial chooses is none."""
-    if getattr(model, "by_trial", False):
+    if is_by_trial(model):
         refuse("expected a model such as mlp: auto tries a whole problem, and no part of one")
     check_model(model, domain, unknowns)
+
+
+def is_by_trial(model: Any) -> bool:
+    """Return whether a trial on the whole problem is to choose a model, or a part of it."""
+    return bool(getattr(model, "by_trial", False))
 
 
 def settled_model(model: Any, domain: Shape, unknowns: Sequence[str], facts: Facts) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pinn
 from pinn.files import DamagedFile, from_json, to_json
-from pinn.models import AutoModel
+from pinn.models import is_by_trial
 from pinn.solution.checkpoint import (
     CHECKPOINT,
     PREVIOUS_CHECKPOINT,
@@ -52,7 +52,7 @@ def resumed(path: str | os.PathLike[str], asked: Experiment) -> Resumed:
     if found.resume is None:
         return Resumed(asked, None, path, found.lines)
     experiment = asked
-    if isinstance(asked.model, AutoModel):
+    if is_by_trial(asked.model):
         chosen = found.experiment
         sampling = replace(asked.sampling, interior=chosen.sampling.interior)
         experiment = replace(

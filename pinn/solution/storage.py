@@ -21,7 +21,7 @@ import numpy as np
 import autograd as T
 from pinn.expressions import abridge
 from pinn.files import DamagedFile, from_json, to_json
-from pinn.models import AutoModel
+from pinn.models import is_by_trial
 from pinn.models.model import has_own
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.schema import dump
@@ -166,7 +166,7 @@ def _check_model(experiment: Experiment, theta: Mapping[str, np.ndarray]) -> Non
 
     Before it is built: a few letters of the file can declare more memory than a machine has.
     """
-    if isinstance(experiment.model, AutoModel):
+    if is_by_trial(experiment.model):
         raise ValueError("its model has not been chosen: it is auto, which has no parameters")
     there = sum(part.size for part in theta.values())
     declared = experiment.network_size()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pinn.geometry import Shape, apart
-from pinn.models import AutoModel, DeepONet, Windows
+from pinn.models import AutoModel, DeepONet, Windows, is_by_trial
 from pinn.objective.weighting import Fixed
 from pinn.schema.errors import DeclarationError
 from pinn.training.auto import MOST_REDUCED
@@ -96,7 +96,7 @@ def with_model(
     started: whether the numbers that training begins with are given. tell: hears how far it is.
     """
     auto = experiment.model
-    if not _is_open(auto):
+    if not is_by_trial(auto):
         return Chosen(experiment)
     reason = _GIVEN if started else _not_tried(experiment, auto)
     if reason:
@@ -111,13 +111,9 @@ def with_model(
 def is_timed(experiment: Experiment, started: bool = False) -> bool:
     """Return whether the seconds that a trial takes have a say in what it chooses."""
     auto = experiment.model
-    if experiment.seconds is None or started or not _is_open(auto):
+    if experiment.seconds is None or started or not is_by_trial(auto):
         return False
     return not _not_tried(experiment, auto)
-
-
-def _is_open(model: object) -> bool:
-    return bool(getattr(model, "by_trial", False))
 
 
 def _by_trial(experiment: Experiment, auto: Open, tell: Tell) -> Chosen:

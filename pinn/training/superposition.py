@@ -30,7 +30,7 @@ def check_superposition(experiment: Experiment) -> None:
     expected = "expected, with a network of the point for each family and mode,"
     for key in ("parameters", "fields"):
         if getattr(problem, key):
-            refuse(f"{expected} none, as what belongs to all of them is not found from one")
+            refuse(f"{expected} a problem without {key}, which all of them would have to share")
     for one in problem.domain.families:
         if one.spacing == "log":
             refuse(f"{expected} families that are linear, got {one.name} with spacing: log")
@@ -49,6 +49,8 @@ def check_superposition(experiment: Experiment) -> None:
 def _check_scale(experiment: Experiment) -> None:
     """Refuse scales by which the outputs of a trunk for one unknown differ."""
     trunk, count = experiment.model.trunk, 1 + len(experiment.problem.domain.families)
+    if trunk.scale == "data":
+        refuse("expected numbers for the outputs of the trunk", "trunk", "scale")
     for unknown in experiment.problem.unknowns:
         names = [f"{unknown}{k}" for k in range(count)]
         same = len({trunk.scale.get(name, 1.0) for name in names}) == 1
@@ -106,7 +108,8 @@ class Superposition:
             self._kept = kept = None  # before there is another
             kept = self._kept = _Kept(points, weights, *self._made(cutoff))
         own = self.objective.rows_at([theta[places] for places in self.places])
-        return _Superposed(self, kept.triangle, [a + b for a, b in zip(own, kept.given)])
+        rows = [a + b for a, b in zip(own, kept.given, strict=True)]
+        return _Superposed(self, kept.triangle, rows)
 
     def _made(self, cutoff: float) -> tuple[Reduced, list[np.ndarray]]:
         """Return the reduced Jacobian, and what each R_k has besides the rows of R_0 at w_k."""
@@ -170,7 +173,9 @@ class _Superposed(Reduced):
     ) -> None:
         self.of, self._triangle, self.rows = of, triangle, rows
         self.slopes = [triangle.again(own).gradient for own in rows]
-        self.gradient = self.put(q * slope for q, slope in zip(of.squares, self.slopes))
+        self.gradient = self.put([
+            q * slope for q, slope in zip(of.squares, self.slopes, strict=True)
+        ])
 
     def damped(self, damping: float, scale: np.ndarray) -> Damped:
         """Return the minimisers; scale: the same for the numbers of each part."""

@@ -104,6 +104,18 @@ def same_from_every_checkpoint(folder, steps, until=None, **arguments):
     return whole
 
 
+def test_features_for_each_family_go_on_with_the_same_bits(tmp_path):
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": "u_xx + a + b*x"}, [pinn.Dirichlet("u", 0)],
+        families={"a": [0, 1], "b": [0, 1], "c": [0, 1]},
+    )  # fmt: skip
+    model = pinn.DeepONet(pinn.RandomFeatures(30, (0.5, 4.0)), branch=None)
+    same_from_every_checkpoint(
+        tmp_path, [1], problem=problem, model=model, sampling=pinn.Sampling(interior=120),
+        error_bars=False,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("value, told", [
     ({"width": 40, "depth": 3}, '{"width": 40, "depth": 3}'),
     ({"mlp": {"width": 40, "depth": 3, "activation": "tanh", "features": [], "scale": {}}},

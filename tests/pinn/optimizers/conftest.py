@@ -24,6 +24,7 @@ class Rows:
     ranks = ALONE
     on_device = None
     is_linear = False
+    superposition = None
 
     def __init__(self, rows, jacobian, size):
         self._rows, self._jacobian = rows, jacobian

@@ -145,10 +145,11 @@ def test_training_shows_the_objective_as_it_is():
     protocol = {name for name in vars(LeastSquares) if not name.startswith("_")}
     assert protocol == calls.keys() | {
         "size", "rows", "threads", "ranks", "dtype", "layout", "jacobian_chunks",
-        "values", "rows_at", "on_device", "steps_ahead", "told", "is_linear",
+        "values", "rows_at", "on_device", "steps_ahead", "told", "is_linear", "superposition",
     }  # fmt: skip
     assert watched.is_linear is objective.is_linear is False
     assert watched.on_device is objective.on_device is None
+    assert watched.superposition is objective.superposition is None
     assert watched.steps_ahead() == 1  # where nobody says that more are worth it
     assert watched.layout is objective.layout
     assert watched.dtype == objective.dtype

@@ -50,6 +50,7 @@ def test_a_network_is_chosen_for_it_where_none_is_given():
     linear, other = problem("u_t - u_xx - v"), problem("u_t - u_xx - v*u")
     chosen, (decision,) = by_functions(Experiment(linear))
     assert chosen.model.branch is None and "linear" in decision.why
+    assert chosen.model.by_trial and "each mode of v" in decision.what
     chosen, (decision,) = by_functions(Experiment(other))
     assert chosen.model == pinn.DeepONet() and "not known to be linear" in decision.why
     given = Experiment(linear, model=pinn.MLP())
@@ -79,27 +80,6 @@ def test_a_network_that_is_linear_where_the_problem_is_not_is_warned_of():
     assert not told("u_t - u_xx - v**2", pinn.DeepONet())
     assert not told("u_t - u_xx - v", linear)
     assert not told("u_t - u_xx - integral(u, x, 0, 1) - v", linear)  # of which nothing is known
-
-
-@pytest.mark.parametrize(("modes", "width"), [(5, 12), (12, 26), (None, None), (30, None)])
-def test_the_last_layer_is_a_basis_for_all_modes_while_there_is_room(modes, width):
-    space = {"over": ["x", "t"], "length": 0.4, "modes": modes}
-    linear = problem("u_t - u_xx - v", function_spaces={"v": space})
-    (chosen, _), most = by_functions(Experiment(linear)), 2000
-    widths, domain = chosen.model.trunk.widths, linear.domain
-    assert widths[:2] == (20, 20)
-    count = chosen.model.parameter_count(domain, ["u"])
-    if width is None:
-        next_one = count + 21 + len(domain.families) + 1
-        assert count <= most < next_one and widths[2] > 20
-    else:
-        assert widths[2] == max(width, 20)
-
-
-def test_few_points_take_a_smaller_basis():
-    given = pinn.Sampling(interior=1000)
-    chosen, _ = by_functions(Experiment(problem("u_t - u_xx - v"), sampling=given))
-    assert chosen.model.trunk.widths == (20, 20, 20)
 
 
 def test_functions_take_more_points():
