@@ -157,20 +157,17 @@ def _unknowns(asked: list[str] | None, solution: Solution) -> list[str] | None:
     return asked
 
 
-def _places(
-    given: list[str], functions: Collection[str]
-) -> dict[str, float | str | list[float]]:
+def _places(given: list[str], functions: Collection[str]) -> dict[str, Any]:
     """Return what coordinates are held at, from texts such as t=0.5 and t=0,0.5,1.
 
-    functions: the names that stand for a function, whose text is left as it is.
+    functions: the names that stand for a function, whose texts are left as they are.
     """
-    places: dict[str, float | str | list[float]] = {}
+    places: dict[str, Any] = {}
     for text in given:
         name, equals, values = text.partition("=")
         if name.strip() in functions and values.strip():
-            if name.strip() in places:
-                raise Misuse(f"--at: {name.strip()} is given twice; draw one function at a time")
-            places[name.strip()] = values.strip()
+            before = places.get(name.strip(), [])
+            places[name.strip()] = [*before, values.strip()]
             continue
         try:
             numbers = [float(value) for value in values.split(",")]
@@ -181,7 +178,7 @@ def _places(
         if name.strip() in places:
             raise Misuse(f"--at: {name.strip()} is given twice; write {name.strip()}=0,0.5,1")
         places[name.strip()] = numbers if len(numbers) > 1 else numbers[0]
-    return places
+    return {n: one[0] if n in functions and len(one) == 1 else one for n, one in places.items()}
 
 
 def _dpi(text: str) -> int:

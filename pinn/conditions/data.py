@@ -16,6 +16,7 @@ from pinn.equations.leaves import Column
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.files import Columns
+from pinn.functions.mode import Mode
 from pinn.geometry import Shape, check_inside
 from pinn.residuals import Measured, Residual
 from pinn.sampling import Points
@@ -141,6 +142,7 @@ class Data(Condition):
                 for name in (*domain.coordinates, *map(_called, self.unknown))
                 if name not in self.at
             }
+            self._check_modes(domain, taken)
             table = self.table.chosen(taken)
             places = [name for name in domain.coordinates if name not in self.at]
             found = table.rows(places, list(map(_called, self.unknown)))
@@ -154,6 +156,17 @@ class Data(Condition):
             check_inside(domain, points, table)
         attached = [*map(_called, self.unknown), *[_FACTOR] * (_FACTOR in names)]
         return Points(points, dict(zip(names, [found[n] for n in attached], strict=True))), noise
+
+    def _check_modes(self, domain: Shape, taken: Mapping[str, str]) -> None:
+        """Refuse a table that does not say which function was there as it was measured."""
+        there = {taken.get(name, name) for name in self.table.names}
+        for one in domain.families:
+            if isinstance(one, Mode) and one.name in taken and taken[one.name] not in there:
+                refuse(
+                    f"no column {taken[one.name]!r}; these values belong to a function, and "
+                    "problem.functions[...].coefficients(f) gives its numbers, a column for each "
+                    "or numbers of `at`"
+                )
 
     def _check_digest(self) -> None:
         if self.table.path is not None and self.table.digest != self.digest:

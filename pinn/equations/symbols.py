@@ -109,11 +109,37 @@ class Symbol:
         return _made(Call("abs", (self.tree,)))
 
 
+class CalledSymbol(Symbol):
+    """Stands for a known function at the point, and called for it elsewhere: s.v, s.v(s.x - 1)."""
+
+    __slots__ = ("_elsewhere",)
+
+    def __init__(self, tree: Expression, elsewhere: Callable[..., Any]) -> None:
+        super().__init__(tree)
+        self._elsewhere = elsewhere
+
+    def __call__(self, *places: Any) -> Any:
+        return self._elsewhere(*places)
+
+
 class Symbols(Namespace):
     """A namespace whose names are symbols; numbers and constants are floats, as with values."""
 
     def __init__(self, scope: Scope) -> None:
         super().__init__({}, scope, _FUNCTIONS)
+
+    def __getattr__(self, name: str) -> Any:
+        value = super().__getattr__(name)
+        if isinstance(value, Symbol) and name in self._scope.called:
+            return CalledSymbol(value.tree, partial(self._elsewhere, name))
+        return value
+
+    def _elsewhere(self, name: str, *places: Any) -> Any:
+        """Return a known function at other places."""
+        try:
+            return self._evaluate(Call(name, tuple(map(self._tree, places))))
+        except ExpressionError as error:
+            raise Refused(str(error)) from None
 
     def _value(self, tree: Expression) -> Any:
         if isinstance(tree, Constant):

@@ -30,6 +30,9 @@ from pinn.tables import Table
 # What numpy says where an array is taken for one number, or one truth value.
 _OF_ARRAYS = ("truth value of an array", "can be converted to Python scalar", "length-1 arrays")
 
+# What Python says where a value is called.
+_NOT_CALLED = ("'Tensor' object is not callable", "'numpy.ndarray' object is not callable")
+
 # What autograd and numpy say of arrays whose lengths differ.
 _OF_LENGTHS = ("must match the size of tensor", "could not be broadcast together")
 
@@ -125,6 +128,13 @@ class Term:
             # What Python, numpy and autograd say of the namespace where a number is expected.
             if isinstance(error, TypeError) and Namespace.__name__ in str(error):
                 raise TypeError(f"{self.what}: {self._one_namespace()}") from error
+            known = sorted(self.scope.called)
+            if known and any(said in str(error) for said in _NOT_CALLED):
+                raise TypeError(
+                    f"{self.what}: its function computes with values, and {', '.join(known)} at "
+                    f"the point is a value, no function; write s(\"{known[0]}(...)\") or "
+                    f"s.at(\"{known[0]}\", ...) for it elsewhere"
+                ) from error
             if _is_of_numpy(error):
                 raise TypeError(
                     f"{self.what}: numpy's functions do not take these values; use those of the "

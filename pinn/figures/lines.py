@@ -131,7 +131,8 @@ def plot_overlay(
     top.set_ylabel(", ".join(unknowns), fontsize=12)
     first, *others = [data.fixed.items() for data in fields]
     shared = {n: v for n, v in first if all((n, v) in one for one in others)}
-    said = [*held(shared, fields[0].units), *fields[0].said]
+    alike = [one for one in fields[0].said if all(one in data.said for data in fields)]
+    said = [*held(shared, fields[0].units), *alike]
     top.set_title(", ".join(said), fontsize=12, loc="left")
     top.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0,

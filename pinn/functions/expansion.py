@@ -184,6 +184,18 @@ class Expansion:
         left = math.sqrt(float(np.sum(weights * rest**2)))
         return found, left / size if size else 0.0
 
+    def several(self, given: Any) -> Sequence[Given | Drawn] | None:
+        """Return the functions of a list of them; None for what stands for one function."""
+        if not isinstance(given, list | tuple) or not given:
+            return None
+        count = len(self.space.over) + 1
+
+        def is_one(one: Any) -> bool:
+            arrays = isinstance(one, list | tuple) and len(one) == count
+            return callable(one) or isinstance(one, str) or arrays and all(map(np.ndim, one))
+
+        return given if all(map(is_one, given)) else None
+
     def _random(self, seed: int, what: str) -> dict[str, float]:
         unit = stream(seed, f"{what} {self.space.name}").random((1, len(self._numbers)))
         normal = Mode("c", -_WITHIN, _WITHIN, spacing="normal").from_unit(unit)

@@ -498,7 +498,7 @@ class Problem:
         numbers: of all modes, as `with_functions` has them.
         """
         return {
-            name: (max(abs(numbers[mode]) for mode in self.functions[name].names),
+            name: (max(float(np.abs(numbers[mode]).max()) for mode in self.functions[name].names),
                    self.functions[name].families[0].high)
             for name in names
         }  # fmt: skip
@@ -518,9 +518,13 @@ class Problem:
         """Return coordinates with a function's modes in its place, and what these leave of it.
 
         coordinates: of a point, where `functions` has a name a function of that space (see
-        Expansion.coefficients). The second: the relative L2 norm of the rest, by name.
+        Expansion.coefficients), or a list of m: its numbers are then arrays (m, 1, ..., 1), for
+        which others broadcast. The second: the relative L2 norm of the rest, by name, the largest
+        one. Raises ValueError for lists of other lengths than the first.
         """
-        found, left = {}, {}
+        found, left, lengths = {}, {}, {}
+        axes = max((np.ndim(one) for n, one in coordinates.items() if n not in self.functions),
+                   default=0)  # fmt: skip
         for name, given in coordinates.items():
             if name not in self.functions:
                 found[name] = given
@@ -528,8 +532,21 @@ class Problem:
             twice = [mode for mode in self.functions[name].names if mode in coordinates]
             if twice:
                 raise TypeError(f"{name} is given, and {twice[0]}, which is a number of it, again")
-            numbers, left[name] = self.functions[name].coefficients(given)
+            several = self.functions[name].several(given)
+            if several is None:
+                numbers, left[name] = self.functions[name].coefficients(given)
+            else:
+                lengths[name] = len(several)
+                each, rests = zip(*map(self.functions[name].coefficients, several), strict=True)
+                left[name] = max(rests)
+                numbers = {
+                    mode: np.reshape([one[mode] for one in each], (-1, *[1] * axes))
+                    for mode in self.functions[name].names
+                }
             found |= numbers
+        if len(set(lengths.values())) > 1:
+            shown = ", ".join(f"{count} of {name}" for name, count in lengths.items())
+            raise ValueError(f"expected as many functions of each kind, got {shown}")
         return found, left
 
     def _make_functions(self) -> None:

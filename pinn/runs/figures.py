@@ -44,7 +44,7 @@ _FRAMES = 48
 # figure can show, and each takes some 4 KiB.
 _LINES = 500
 
-Values = Mapping[str, float | str | Sequence[float]]
+Values = Mapping[str, float | str | Sequence[float | str]]
 """What coordinates are held at, some of them at several values; functions as texts."""
 
 Place = Callable[[str, str], Path]
@@ -202,11 +202,9 @@ def _in_a_name(unknown: str) -> str:
 def _places(at: Values) -> str:
     """Return what coordinates are held at for the name of a file, as in t=0,0.5_z=1."""
 
-    def said(value: float | str | Sequence[float]) -> str:
-        if isinstance(value, str):
-            return _in_a_name(value)
-        each = [value] if isinstance(value, int | float) else value
-        return ",".join(f"{number:.6g}" for number in each)
+    def said(value: float | str | Sequence[float | str]) -> str:
+        each = [value] if isinstance(value, int | float | str) else value
+        return ",".join(_in_a_name(o) if isinstance(o, str) else f"{o:.6g}" for o in each)
 
     return "_".join(f"{name}={said(value)}" for name, value in at.items())
 

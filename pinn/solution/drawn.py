@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,23 +18,26 @@ from pinn.figures import (
 )
 from pinn.figures.style import headline, symbol
 from pinn.figures.style import held as held_at
-from pinn.solution.pictured import along_plane, field_data, middles_of
+from pinn.solution.pictured import along_plane, field_data, function_said, middles_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from pinn.functions import Expansion
+    from pinn.problem import Problem
     from pinn.solution.solution import Solution
 
 
 def drawn(
     solution: Solution,
     unknown: str | Sequence[str] | None,
-    held: Mapping[str, float | Sequence[float]],
+    held: Mapping[str, Any],
     absolute: bool | None,
     **ends: Any,
 ) -> Figure:
     """Return the figure of `Solution.plot`; ends: vmin, vmax and log, as there."""
-    varied, cuts = _cuts(held, solution.problem.functions)
+    functions = solution.problem.functions
+    varied, cuts = _cuts(held, functions)
     unknowns = _unknowns(solution, unknown, cuts[0])
     fields = [field_data(solution, name, at) for name in unknowns for at in cuts]
     problem, axes = solution.problem, list(fields[0].coordinates)
@@ -46,13 +49,22 @@ def drawn(
         figure = plot_maps(fields, absolute=bool(absolute), **ends)
     elif len(fields) > 1:
         names = [[symbol(name)] if len(unknowns) > 1 else [] for name in unknowns]
-        places = [held_at({varied: at[varied]}, problem.units) if varied else [] for at in cuts]
+        places = [_place(varied, at, k, problem) for k, at in enumerate(cuts)]
         labels = [", ".join(name + place) for name in names for place in places]
         figure = plot_overlay(fields, labels, absolute=absolute is not False, **ends)
     else:
         plot = plot_panels if in_a_plane else plot_field
         figure = plot(fields[0], absolute=absolute, **ends)
     return _with_warning(figure, solution)
+
+
+def _place(varied: str | None, at: Mapping[str, Any], number: int, problem: Problem) -> list[str]:
+    """Return how one of several lines is called, by what it alone is held at."""
+    if varied is None:
+        return []
+    if varied not in problem.functions:
+        return held_at({varied: at[varied]}, problem.units)
+    return [function_said(varied, at[varied], number)]
 
 
 def error_drawn(
@@ -86,13 +98,16 @@ def _with_warning(figure: Figure, solution: Solution) -> Figure:
 
 
 def _cuts(
-    held: Mapping[str, float | Sequence[float]], functions: Collection[str]
-) -> tuple[str | None, list[dict[str, float]]]:
+    held: Mapping[str, Any], functions: Mapping[str, Expansion]
+) -> tuple[str | None, list[dict[str, Any]]]:
     """Return the coordinate that is held at a list of values, and all that is held for each.
 
-    functions: names of which one function is held, in whatever form.
+    functions: what stands for a function, and may be a list of them.
     """
-    lists = [name for name, value in held.items() if name not in functions and np.ndim(value)]
+    lists = [
+        name for name, value in held.items()
+        if (functions[name].several(value) is not None if name in functions else np.ndim(value))
+    ]  # fmt: skip
     if len(lists) > 1:
         raise ValueError(
             f"lines are drawn for the values of one coordinate, got lists for "
@@ -101,7 +116,8 @@ def _cuts(
     if not lists:
         return None, [dict(held)]
     (name,) = lists
-    cuts = [{**held, name: value} for value in np.asarray(held[name]).tolist()]
+    values = held[name] if name in functions else np.asarray(held[name]).tolist()
+    cuts = [{**held, name: value} for value in values]
     if not cuts:
         raise ValueError(f"expected a value of {name} or more to draw, got none")
     return name, cuts

@@ -251,10 +251,14 @@ def window_of(solution: Solution, data: PointsData) -> str:
 
 def _said(name: str, held: Mapping[str, Any]) -> str:
     """Return which function of a space a picture shows."""
-    given = held.get(name)
+    return function_said(name, held[name]) if name in held else f"{name} drawn at random"
+
+
+def function_said(name: str, given: Any, number: int | None = None) -> str:
+    """Return what a function is called: its text, or that it was given; number: of several."""
     if isinstance(given, str):
         return f"{name} = {given}"
-    return f"{name} given" if name in held else f"{name} drawn at random"
+    return f"{name} given" if number is None else f"{name} number {number + 1}"
 
 
 def _is_solved(solution: Solution, at: Mapping[str, np.ndarray]) -> np.ndarray | bool:

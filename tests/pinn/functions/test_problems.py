@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import autograd as T
 import pinn
 from pinn.cli import main
 
@@ -125,6 +126,61 @@ def test_pictures_say_which_function_they_show(solution):
     assert "v given" in figure.axes[0].get_title(loc="left")
 
 
+def test_several_functions_have_an_axis_of_their_own(solution):
+    xs = np.linspace(0, 1, 50)
+    drawn = solution.problem.functions["v"].draw(2)
+    functions = ["sin(2*pi*x)", lambda x: np.cos(2 * np.pi * x), drawn, (xs, np.sin(xs * 0))]
+    t = np.linspace(0, 1, 3)[:, None]
+    found = solution.evaluate(x=xs[:5], t=t, v=functions)["u"]
+    slopes = solution.derivative("u_x", x=0.3, t=0.2, v=functions)
+    assert found.shape == (4, 3, 5) and slopes.shape == (4,)
+    for one, own, slope in zip(functions, found, slopes, strict=True):
+        expected = solution.evaluate(x=xs[:5], t=t, v=one)["u"]
+        np.testing.assert_allclose(own, expected, rtol=1e-12, atol=1e-14)
+        assert slope == pytest.approx(solution.derivative("u_x", x=0.3, t=0.2, v=one), rel=1e-10)
+    with pytest.warns(pinn.ExtrapolationWarning, match="v"):
+        solution.evaluate(x=0.5, t=0.5, v=["0", "1000*sin(2*pi*x)"])
+
+
+def test_lists_of_functions_are_equally_long():
+    stated = advection(
+        function_spaces={name: {"over": "x", "length": 0.5, "modes": 2} for name in "vw"},
+        conditions=[pinn.Initial("u", "v + w")], reference=None,
+    )  # fmt: skip
+    _, left = stated.with_functions({"v": ["1", "x"], "w": ["x", "1"], "t": np.zeros((2, 3))})
+    assert left.keys() == {"v", "w"}
+    with pytest.raises(ValueError, match="as many functions of each kind, got 2 of v, 1 of w"):
+        stated.with_functions({"v": ["1", "x"], "w": ["x"]})
+
+
+def test_lines_of_several_functions_are_called_by_these(solution):
+    figure = solution.plot("u", v=["sin(2*pi*x)", lambda x: 0 * x], t=0.5)
+    (legend,) = [one.get_legend() for one in figure.axes if one.get_legend()]
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert {"v = sin(2*pi*x)", "v number 2"} <= set(texts)
+    assert "sin" not in figure.axes[0].get_title(loc="left")
+
+
+def test_functions_of_the_namespace_call_them_elsewhere():
+    text = advection(equations={"e": "u_t + u_x - v(x*t) + diff(v, x)"})
+    called = advection(equations={"e": lambda s: s.u_t + s.u_x - s.v(s.x * s.t) + s.diff("v", "x")})
+    assert str(called.residuals[0].left.tree) == str(text.residuals[0].left.tree)
+    with pytest.raises(ValueError, match="v takes 1 argument, x; got 2"):
+        advection(equations={"e": lambda s: s.u_t - s.v(s.x, s.t)})
+    values = advection(equations={"e": lambda s: s.u_t - T.sin(s.v(s.x * s.t))})
+    with pytest.raises(TypeError, match=r'v at the point is a value, .* s\.at\("v", \.\.\.\)'):
+        values.check()
+
+
+def test_data_say_which_function_they_belong_to():
+    with pytest.raises(ValueError, match=r"no column 'v1'; these values .*coefficients\(f\)"):
+        advection(conditions=[pinn.Data("u", {"x": [0.5], "t": [0.5], "u": [1.0]})])
+    functions = advection().functions["v"]
+    numbers, _ = functions.coefficients("sin(2*pi*x)")
+    data = pinn.Data("u", {"x": [0.5], "t": [0.5], "u": [1.0]}, at=numbers)
+    assert advection(conditions=[data]).residuals
+
+
 def test_the_shown_function_is_a_typical_one():
     functions = advection().functions["v"]
     shown = [mode.middle for mode in functions.families]
@@ -164,8 +220,8 @@ error_bars: false
     assert np.allclose(values, [[0.25, 0, 1, 1], [0.75, 0, -1, -1]], atol=1e-6)
     assert main(["plot", "run", "--at", "v=sin(2*pi*x)", "--at", "t=0"]) == 0
     assert "u_at_v=sin(2-times-pi-times-x)_t=0.png" in capsys.readouterr().out
-    assert main(["plot", "run", "--at", "v=x", "--at", "v=2*x"]) == 2
-    assert "--at: v is given twice" in capsys.readouterr().err
+    assert main(["plot", "run", "--at", "v=1", "--at", "v=cos(2*pi*x)", "--at", "t=0.5"]) == 0
+    assert "u_at_v=1,cos(2-times-pi-times-x)_t=0.5.png" in capsys.readouterr().out
     assert main(["evaluate", "run", "--points", "points.csv", "--hold", "t=0"]) == 2
     assert "v is missing; say which v with --hold \"v=sin(pi*x)\"" in capsys.readouterr().err
     assert main(["plot", "run", "--at", "v=sin(y)"]) == 2
