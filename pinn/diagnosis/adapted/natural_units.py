@@ -15,17 +15,17 @@ from pinn.diagnosis.adapted.model_scale import (
     with_scale,
 )
 from pinn.diagnosis.posed.poles import Beginning, beginnings
-from pinn.diagnosis.posed.sizes import Size, block_sizes
+from pinn.diagnosis.posed.sizes import FAR, Size, block_sizes
 from pinn.diagnosis.posed.statement import Statement, statement_of
 from pinn.models import AutoModel
 from pinn.objective.weighting import Fixed
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
-# An unknown that is so many times above or below one is scaled, and residuals that are so many
-# times apart are weighed: of none of the problems of the accuracy suite and the shipped configs,
-# which are stated in their natural units.
-_FAR, _APART = 20.0, 1e3
+# An unknown that is FAR above or below one is scaled, and residuals that are so many times apart are
+# weighed: of none of the problems of the accuracy suite and the shipped configs, which are stated
+# in their natural units.
+_APART = 1e3
 # Where coefficients are to be found, an equation that counts little tells nothing of them.
 _APART_TO_FIND = 300.0
 
@@ -77,7 +77,7 @@ def _sizes_to_scale(experiment: Experiment, statement: Statement) -> dict[str, S
     is_open = left_open(model, experiment.problem.unknowns)
     return {
         name: size for name, size in output_sizes(statement).items()
-        if name in is_open and not 1 / _FAR < size.value < _FAR
+        if name in is_open and not 1 / FAR < size.value < FAR
     }  # fmt: skip
 
 

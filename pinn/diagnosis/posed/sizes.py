@@ -18,6 +18,8 @@ from pinn.sampling import stream
 # An equation tells a size by the order of magnitude, and too large a one of fast waves: what is
 # within such a factor of one may as well be one.
 _LARGE_BY_EQUATION, _SMALL_BY_EQUATION = 1e4, 1e2
+FAR = 20.0
+"""By more than such a factor from one an unknown is scaled."""
 # Smaller values of a condition that vary may be rounding, as those of sin(pi*x) at x = 1.
 _LEAST_GIVEN = 1e-13
 # What is left of the largest terms of an equation is rounding.
@@ -210,7 +212,7 @@ class _Sizes:
         if 0 < len(free) < len(unknowns) and _is_linear(one, free):
             yield free, True
         for name in unknowns:
-            if name in self.found and self.found[name].value < 1 / _SMALL_BY_EQUATION:
+            if name in self.found and self.found[name].value < 1 / FAR:
                 yield [name], False
 
     def _sees(self, one: Stated) -> bool:

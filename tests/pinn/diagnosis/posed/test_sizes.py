@@ -85,3 +85,19 @@ def test_rounding_of_terms_that_cancel_tells_no_size(area):
     line, ends = pinn.Interval("z", -1, 1), [pinn.Dirichlet("q", 2)]
     found = sizes(line, f"variation({area}, q)", ends, unknowns="q")
     assert found["q"][:2] == (2.0, "dirichlet_q")
+
+
+@pytest.mark.parametrize("given", [0.0131, 0.04, 1e-4])
+def test_an_unknown_is_as_large_as_another_makes_it_whatever_the_ends_have(given):
+    """v starts at 0 and hardly moves at the ends, where u moves it by as much as u is."""
+    ends = [pinn.Dirichlet(name, given) for name in "uv"]
+    found = sizes(
+        X * T, {"e": "u_t + v_xx - v*(u**2 + v**2)", "f": "v_t - u_xx + u*(u**2 + v**2)"},
+        [pinn.Initial("u", "2*sin(pi*x)"), pinn.Initial("v", 0), *ends], ["u", "v"],
+    )  # fmt: skip
+    assert 0.3 < found["v"].value < 10 and not found["v"].is_told
+
+
+def test_what_starts_small_and_nothing_moves_stays_so():
+    found = sizes(X * T, "u_t - 0.01*u_xx", [pinn.Initial("u", f"0.02*{SIN}")])
+    assert found["u"].value == pytest.approx(0.02 / np.sqrt(2), rel=0.3) and found["u"].is_told
