@@ -79,7 +79,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
     table = Columns(path=Path(arguments.points))
     try:
         held = held_at(arguments.hold, solution)
-        functions = {name: held.pop(name) for name in list(held) if isinstance(held[name], str)}
+        functions = {n: held.pop(n) for n in list(held) if n in solution.problem.functions}
         points = _points(table, solution, held, functions)
         found = points | _values(solution, points, functions, _listed(arguments.derivatives))
     except ValueError as error:
@@ -116,7 +116,7 @@ def _points(
         missing = list(dict.fromkeys(owner.get(name, name) for name in missing))
         names = list(dict.fromkeys(owner.get(name, name) for name in names))
         options = "".join(
-            f"; say which {name} with --hold \"{name}=sin(pi*x)\" or another text"
+            f"; say which {name} with --hold \"{name}=sin(pi*x)\", another text or a file"
             for name in missing if name in problem.functions
         )
         table.refuse(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinn.cli.verdict import Misuse
@@ -10,8 +11,17 @@ if TYPE_CHECKING:
     from pinn.solution.solution import Solution
 
 
+_FILES = {".csv", ".npz", ".txt", ".dat", ".tsv"}
+
+
+def function_given(text: str) -> str | Path:
+    """Return the function that an option says: a text, or the path of a file with its values."""
+    path = Path(text.strip())
+    return path if path.suffix.lower() in _FILES else text.strip()
+
+
 def held_at(given: list[str], solution: Solution) -> dict[str, Any]:
-    """Return what `--hold` says: coordinate -> number, function -> text."""
+    """Return what `--hold` says: coordinate -> number, function -> text or the path of a file."""
     functions = {}
     numbers = []
     for one in given:
@@ -19,7 +29,7 @@ def held_at(given: list[str], solution: Solution) -> dict[str, Any]:
         if sign and name.strip() in solution.problem.functions:
             if name.strip() in functions:
                 raise Misuse(f"--hold: {name.strip()} is given twice")
-            functions[name.strip()] = text.strip()
+            functions[name.strip()] = function_given(text)
         else:
             numbers.append(one)
     return functions | assigned("--hold", numbers, float, "a number such as t=0.5")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pinn.cli.destination import Destination
+from pinn.cli.held import function_given
 from pinn.cli.output import say
 from pinn.cli.saved import opened, solution_of
 from pinn.cli.verdict import DONE, Misuse
@@ -160,14 +161,14 @@ def _unknowns(asked: list[str] | None, solution: Solution) -> list[str] | None:
 def _places(given: list[str], functions: Collection[str]) -> dict[str, Any]:
     """Return what coordinates are held at, from texts such as t=0.5 and t=0,0.5,1.
 
-    functions: the names that stand for a function, whose texts are left as they are.
+    functions: the names that stand for a function, each a text or a file.
     """
     places: dict[str, Any] = {}
     for text in given:
         name, equals, values = text.partition("=")
         if name.strip() in functions and values.strip():
             before = places.get(name.strip(), [])
-            places[name.strip()] = [*before, values.strip()]
+            places[name.strip()] = [*before, function_given(values)]
             continue
         try:
             numbers = [float(value) for value in values.split(",")]

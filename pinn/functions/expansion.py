@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from pinn.equations.tabulated import Tabulated
 from pinn.equations.term import Term
 from pinn.equations.values import Values
 from pinn.expressions import Expression, algebra
+from pinn.files import Columns
 from pinn.functions.function_space import FunctionSpace
 from pinn.functions.mode import Mode
 from pinn.functions.modes import (
@@ -40,8 +42,9 @@ _MOST = 100
 # Points that a cubic spline takes, and what their ends may be off by, as a share of the domain.
 _FEWEST, _SLACK = 4, 1e-6
 
-Given = Callable[..., Any] | str | float | Sequence[np.ndarray]
-"""A function of the coordinates: of arrays, a text, a number, or arrays: where, and the values."""
+Given = Callable[..., Any] | str | float | Sequence[np.ndarray] | Path
+"""A function of the coordinates: of arrays, a text, a number, arrays: where, and the values, or the
+path of a file with these as columns."""
 
 
 class Drawn:
@@ -161,7 +164,8 @@ class Expansion:
     def coefficients(self, given: Given | Drawn) -> tuple[dict[str, float], float]:
         """Return the numbers of the modes that make a function, and what they leave of it.
 
-        given: a function of arrays, a text or a number, arrays (xs, values), or what was drawn. The
+        given: a function of arrays, a text or a number, arrays (xs, values), the path of a file
+        with a column for each coordinate and one of values (pinn.Table), or what was drawn. The
         second is the relative L2 norm of the rest. Raises ValueError and TypeError for what is no
         function, or has values that are not finite.
         """
@@ -192,7 +196,8 @@ class Expansion:
 
         def is_one(one: Any) -> bool:
             arrays = isinstance(one, list | tuple) and len(one) == count
-            return callable(one) or isinstance(one, str) or arrays and all(map(np.ndim, one))
+            known = callable(one) or isinstance(one, str | Path)
+            return known or (arrays and all(map(np.ndim, one)))
 
         return given if all(map(is_one, given)) else None
 
@@ -205,13 +210,16 @@ class Expansion:
         name, over = self.space.name, ", ".join(self.space.over)
         if isinstance(given, str):
             return self._on_grid(Term(name, given, self._scope), nodes)
+        if isinstance(given, Path):
+            return self._of_file(given, nodes)
         if isinstance(given, tuple | list) and len(given) == len(nodes) + 1:
             if all(isinstance(one, np.ndarray | list | tuple) for one in given):
                 return self._of_arrays([np.asarray(one) for one in given], nodes)
         if not callable(given) and not np.isscalar(given):
             raise TypeError(
-                f"{name}: expected a function of {over}, a text such as \"sin(pi*{over[0]})\", or "
-                f"{len(nodes) + 1} arrays ({over}, values), got {type(given).__name__}"
+                f"{name}: expected a function of {over}, a text such as \"sin(pi*{over[0]})\", "
+                f"{len(nodes) + 1} arrays ({over}, values) or the pathlib.Path of a file of such "
+                f"columns, got {type(given).__name__}"
             )
         try:
             found = np.asarray(given(*nodes) if callable(given) else given, dtype=np.float64)
@@ -231,13 +239,36 @@ class Expansion:
     def _of_arrays(
         self, arrays: Sequence[np.ndarray], nodes: Sequence[np.ndarray]
     ) -> np.ndarray:
-        """Return values at nodes by splines through given ones, by lines where these are few."""
+        """Return values at nodes by those at others."""
         name, over = self.space.name, self.space.over
         if len(over) == 1:
             arrays = [one.reshape(-1) for one in arrays]
+        count = min(map(len, arrays))
+        return self._of_table(dict(zip((*over, name), arrays, strict=True)), {}, count, nodes)
+
+    def _of_file(self, path: Path, nodes: Sequence[np.ndarray]) -> np.ndarray:
+        """Return values at nodes by the columns of a file."""
+        name, over, columns = self.space.name, self.space.over, Columns(path=path)
+        places = dict(zip(over, columns.names, strict=False)) if columns.by_position else {}
+        others = [one for one in columns.names if one not in (places.values() if places else over)]
+        if name not in others and len(others) != 1:
+            columns.refuse(
+                f"expected a column for each of {', '.join(over)}, and one of {name}; its columns "
+                f"are {', '.join(columns.names)}"
+            )
+        called = name if name in others else others[0]
+        count = len(columns.column(called))
+        return self._of_table(path, {**places, name: called}, count, nodes)
+
+    def _of_table(
+        self, table: Mapping[str, np.ndarray] | Path, columns: Mapping[str, str], count: int,
+        nodes: Sequence[np.ndarray],
+    ) -> np.ndarray:  # fmt: skip
+        """Return values at nodes by splines through given ones, by lines where these are few."""
+        name, over = self.space.name, self.space.over
         table = Table(
-            name, dict(zip((*over, name), arrays, strict=True)), over=over, outside="extrapolate",
-            method="spline" if min(map(len, arrays)) >= _FEWEST else "linear",
+            name, table, over=over, columns=columns, outside="extrapolate",
+            method="spline" if count >= _FEWEST else "linear",
         )  # fmt: skip
         table = table.as_function()
         for one, (low, high) in zip(over, self.bounds, strict=True):

@@ -44,8 +44,8 @@ _FRAMES = 48
 # figure can show, and each takes some 4 KiB.
 _LINES = 500
 
-Values = Mapping[str, float | str | Sequence[float | str]]
-"""What coordinates are held at, some of them at several values; functions as texts."""
+Values = Mapping[str, float | str | Path | Sequence[float | str | Path]]
+"""What coordinates are held at, some of them at several values; functions as texts or files."""
 
 Place = Callable[[str, str], Path]
 """(name, suffix) of a figure -> where it goes."""
@@ -202,9 +202,14 @@ def _in_a_name(unknown: str) -> str:
 def _places(at: Values) -> str:
     """Return what coordinates are held at for the name of a file, as in t=0,0.5_z=1."""
 
-    def said(value: float | str | Sequence[float | str]) -> str:
-        each = [value] if isinstance(value, int | float | str) else value
-        return ",".join(_in_a_name(o) if isinstance(o, str) else f"{o:.6g}" for o in each)
+    def said(value: float | str | Path | Sequence[float | str | Path]) -> str:
+        each = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+        return ",".join(map(said_of, each))
+
+    def said_of(one: float | str | Path) -> str:
+        if isinstance(one, Path):
+            return one.stem
+        return _in_a_name(one) if isinstance(one, str) else f"{one:.6g}"
 
     return "_".join(f"{name}={said(value)}" for name, value in at.items())
 

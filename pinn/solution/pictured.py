@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -256,8 +257,8 @@ def _said(name: str, held: Mapping[str, Any]) -> str:
 
 def function_said(name: str, given: Any, number: int | None = None) -> str:
     """Return what a function is called: its text, or that it was given; number: of several."""
-    if isinstance(given, str):
-        return f"{name} = {given}"
+    if isinstance(given, str | Path):
+        return f"{name} = {given.name if isinstance(given, Path) else given}"
     return f"{name} given" if number is None else f"{name} number {number + 1}"
 
 

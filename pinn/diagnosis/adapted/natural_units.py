@@ -22,9 +22,9 @@ from pinn.objective.weighting import Fixed
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
-# An unknown that is FAR above or below one is scaled, and residuals that are so many times apart are
-# weighed: of none of the problems of the accuracy suite and the shipped configs, which are stated
-# in their natural units.
+# An unknown that is FAR above or below one is scaled, and residuals that are so many times apart
+# are weighed: of none of the problems of the accuracy suite and the shipped configs, which are
+# stated in their natural units.
 _APART = 1e3
 # Where coefficients are to be found, an equation that counts little tells nothing of them.
 _APART_TO_FIND = 300.0

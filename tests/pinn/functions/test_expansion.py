@@ -91,6 +91,46 @@ def test_a_function_of_two_coordinates():
     assert functions.coefficients(drawn.__call__)[0] == pytest.approx(drawn.coefficients, abs=1e-6)
 
 
+@pytest.mark.parametrize(("header", "order"), [
+    ("x,v", (0, 1)), ("v,x", (1, 0)), ("x,measured", (0, 1)), ("v,x,other", (1, 0, 0)),
+    ("", (0, 1)),
+])  # fmt: skip
+def test_files_have_functions(functions, tmp_path, header, order):
+    columns = X, np.sin(3 * X)
+    path = tmp_path / "v.csv"
+    np.savetxt(path, np.stack([columns[k] for k in order], axis=1), delimiter=",", header=header,
+               comments="")  # fmt: skip
+    found, _ = functions.coefficients(path)
+    expected, _ = functions.coefficients((X, np.sin(3 * X)))
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert functions.several([path, "x"]) == [path, "x"]
+
+
+def test_files_of_two_coordinates_have_a_row_for_each_node(tmp_path):
+    square = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 2)
+    problem = pinn.Problem(
+        square, ["u"], {"e": "u_x - v"}, [pinn.Dirichlet("u", 0)],
+        function_spaces={"v": {"over": ["x", "y"], "length": 0.9}},
+    )  # fmt: skip
+    x, y = np.meshgrid(np.linspace(0, 1, 31), np.linspace(0, 2, 41), indexing="ij")
+    rows = np.stack([x.reshape(-1), y.reshape(-1), np.sin(x + y).reshape(-1)], axis=1)
+    np.savetxt(tmp_path / "v.csv", rows, delimiter=",", header="x,y,v", comments="")
+    found, _ = problem.functions["v"].coefficients(tmp_path / "v.csv")
+    expected, _ = problem.functions["v"].coefficients("sin(x + y)")
+    assert found == pytest.approx(expected, abs=1e-4)
+
+
+def test_files_without_a_function_are_refused(functions, tmp_path):
+    with pytest.raises(ValueError, match=r"none\.csv"):
+        functions.coefficients(tmp_path / "none.csv")
+    (tmp_path / "a.csv").write_text("x,a,b\n0,1,1\n1,1,1\n")
+    with pytest.raises(ValueError, match="for each of x, and one of v; its columns are x, a, b"):
+        functions.coefficients(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("x,v\n0,1\n0.5,1\n")
+    with pytest.raises(ValueError, match="expected values all over 0 <= x <= 1, got x from 0 to"):
+        functions.coefficients(tmp_path / "b.csv")
+
+
 def test_what_is_no_function_is_refused(functions):
     with pytest.raises(TypeError, match=r"v: expected a function of x, a text .* got list"):
         functions.coefficients([1.0, 2.0, 3.0])

@@ -218,6 +218,17 @@ error_bars: false
     assert header == "x,t,u,v"
     values = [[float(word) for word in line.split(",")] for line in lines]
     assert np.allclose(values, [[0.25, 0, 1, 1], [0.75, 0, -1, -1]], atol=1e-6)
+    x = np.linspace(0, 1, 101)
+    table = np.stack([x, np.sin(2 * np.pi * x)], axis=1)
+    np.savetxt("v.csv", table, delimiter=",", header="x,v", comments="")
+    assert main(["evaluate", "run", *given[:-1], "v=v.csv", "--derivatives", "v"]) == 0
+    _, *again = capsys.readouterr().out.splitlines()
+    read = [[float(word) for word in line.split(",")] for line in again]
+    assert np.allclose(read, values, atol=1e-5)
+    assert main(["plot", "run", "--at", "v=v.csv", "--at", "t=0"]) == 0
+    assert "u_at_v=v_t=0.png" in capsys.readouterr().out
+    assert main(["plot", "run", "--at", "v=w.csv"]) == 2
+    assert "w.csv" in capsys.readouterr().err
     assert main(["plot", "run", "--at", "v=sin(2*pi*x)", "--at", "t=0"]) == 0
     assert "u_at_v=sin(2-times-pi-times-x)_t=0.png" in capsys.readouterr().out
     assert main(["plot", "run", "--at", "v=1", "--at", "v=cos(2*pi*x)", "--at", "t=0.5"]) == 0
