@@ -179,7 +179,7 @@ class Evaluation:
         self, coordinates: Mapping[str, Any], stacklevel: int | None
     ) -> dict[str, Any]:
         """Return coordinates with the numbers of its modes in a function's place."""
-        found, left = self._problem.with_functions(coordinates)
+        found, left = self._problem.with_functions(coordinates, lists=True)
         if stacklevel is not None:
             farthest = self._problem.farthest_modes(left, found)
             warn_unlike(left, farthest, stacklevel=stacklevel + 1)

@@ -513,14 +513,15 @@ class Problem:
         return tuple(mode for one in self.functions.values() for mode in one.families)
 
     def with_functions(
-        self, coordinates: Mapping[str, Any]
+        self, coordinates: Mapping[str, Any], lists: bool = False
     ) -> tuple[dict[str, Any], dict[str, float]]:
         """Return coordinates with a function's modes in its place, and what these leave of it.
 
         coordinates: of a point, where `functions` has a name a function of that space (see
-        Expansion.coefficients), or a list of m: its numbers are then arrays (m, 1, ..., 1), for
-        which others broadcast. The second: the relative L2 norm of the rest, by name, the largest
-        one. Raises ValueError for lists of other lengths than the first.
+        Expansion.coefficients), or with `lists` a list of m: its numbers are then arrays
+        (m, 1, ..., 1), with which others broadcast. The second: the relative L2 norm of the rest,
+        by name, the largest one. Raises ValueError for lists of other lengths than the first, and
+        for those that are not asked for.
         """
         found, left, lengths = {}, {}, {}
         axes = max((np.ndim(one) for n, one in coordinates.items() if n not in self.functions),
@@ -535,6 +536,8 @@ class Problem:
             several = self.functions[name].several(given)
             if several is None:
                 numbers, left[name] = self.functions[name].coefficients(given)
+            elif not lists:
+                raise ValueError(f"{name}: expected one function here, got {len(several)}")
             else:
                 lengths[name] = len(several)
                 each, rests = zip(*map(self.functions[name].coefficients, several), strict=True)

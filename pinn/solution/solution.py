@@ -135,7 +135,9 @@ class Solution:
         A piecewise name that is made of unknowns is among them.
 
         coordinates: a number or array for each coordinate of the problem, families included; they
-        broadcast, and the results have the broadcast shape. Without some of them the result has the
+        broadcast, and the results have the broadcast shape. A function space has a function by its
+        name (a function of arrays, a text, arrays, a pathlib.Path of a file, a draw), or a list of
+        m: results are then (m, *shape). Without some of them the result has the
         fields that do not depend on these. Points outside the domain, in its holes or beyond the
         range of a family are extrapolated, with a pinn.ExtrapolationWarning. Raises TypeError for a
         missing or unknown coordinate, ValueError for shapes that do not broadcast and for nan.
@@ -365,7 +367,7 @@ class Solution:
 
     def _warn_of_functions(self, held: Mapping[str, Any]) -> None:
         """Warn the caller of a method of functions that are not made of their modes."""
-        found, left = self.problem.with_functions(held)
+        found, left = self.problem.with_functions(held, lists=True)
         warn_unlike(left, self.problem.farthest_modes(left, found), stacklevel=3)
 
     def points(

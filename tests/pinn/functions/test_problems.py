@@ -147,10 +147,20 @@ def test_lists_of_functions_are_equally_long():
         function_spaces={name: {"over": "x", "length": 0.5, "modes": 2} for name in "vw"},
         conditions=[pinn.Initial("u", "v + w")], reference=None,
     )  # fmt: skip
-    _, left = stated.with_functions({"v": ["1", "x"], "w": ["x", "1"], "t": np.zeros((2, 3))})
+    _, left = stated.with_functions({"v": ["1", "x"], "w": ["x", "1"], "t": np.zeros((2, 3))}, True)
     assert left.keys() == {"v", "w"}
     with pytest.raises(ValueError, match="as many functions of each kind, got 2 of v, 1 of w"):
-        stated.with_functions({"v": ["1", "x"], "w": ["x"]})
+        stated.with_functions({"v": ["1", "x"], "w": ["x"]}, True)
+
+
+def test_one_function_alone_is_exported_and_has_an_error_drawn(solution, tmp_path):
+    several = ["sin(2*pi*x)", "cos(2*pi*x)"]
+    for refused in (
+        lambda: solution.export(tmp_path / "u.csv", grid={"x": 3, "t": 2}, v=several),
+        lambda: solution.field_data("u", v=several),
+    ):
+        with pytest.raises(ValueError, match="v: expected one function here, got 2"):
+            refused()
 
 
 def test_lines_of_several_functions_are_called_by_these(solution):
