@@ -181,3 +181,19 @@ def test_what_features_do_not_follow_gets_layers(few):
         Experiment(stated, model=pinn.DeepONet(pinn.AutoModel(), branch=None))
     ).experiment.model  # fmt: skip
     assert isinstance(model.trunk, pinn.MLP) and model.branch is None
+
+
+def test_a_device_takes_the_step_of_the_host(gpu):
+    def step(device):
+        run = Experiment(
+            SEVERAL, model=replace(FEATURES, trunk=pinn.RandomFeatures(8, (0.5, 2.0))),
+            sampling=pinn.Sampling(interior=60, boundary=10), device=device,
+        )  # fmt: skip
+        objective = run.objective()
+        theta = np.random.default_rng(0).standard_normal(objective.size)
+        found = objective.superposition.reduced(theta, 1e-8)
+        damped = found.damped((1e-8 * found.largest) ** 2, np.ones(objective.size))
+        return theta + damped.step, damped.promised, found.gradient
+
+    for there, here in zip(step("cuda"), step("cpu"), strict=True):
+        np.testing.assert_allclose(there, here, rtol=1e-7, atol=1e-7 * np.abs(here).max())
