@@ -19,9 +19,9 @@ from pinn.training.superposition import is_by_superposition
 # their number, and this share of them, and no fewer than so many, are solved for first, to tell how
 # long.
 _MORE, _POWER, _FIRST, _FEW = 1.25, 2.5, 0.4, 400
-# Of the time that is left it may take this share, and with fewer than this share of the features it
-# tells of itself alone.
-_SHARE, _LEAST = 0.8, 0.5
+# Of the time that is left it may take this share. With fewer than these shares of the features it
+# tells of itself too, and of itself alone.
+_SHARE, _AS_MANY, _LEAST = 0.8, 0.9, 0.5
 # Where it leaves more of the loss than this, it is none.
 _LEAVES = 1e-2
 
@@ -57,7 +57,7 @@ def by_second_features(
         if most < _LEAST * width:
             takes = budget.spent + each * (_MORE * width) ** _POWER
             return ErrorEstimate(doubts=(left_out(takes, budget.limit),), share=0.0)
-        if most < width:
+        if most < _AS_MANY * width:
             doubts.append(_FEWER.format(share=most / width))
     again = _again(experiment, most)
     trial = _solved(again, budget)
