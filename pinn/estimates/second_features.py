@@ -61,6 +61,8 @@ def by_second_features(
             doubts.append(_FEWER.format(share=most / width))
     again = _again(experiment, most)
     trial = _solved(again, budget)
+    if not trial.left <= _LEAVES and budget.is_spent(1.0):
+        return ErrorEstimate(doubts=(left_out(budget.spent, budget.limit),), share=0.0)
     found = apart_from(experiment, objective, theta, again, trial.theta, experiment.problem.domain)
     if not trial.left <= _LEAVES:
         doubts.append(_NONE)

@@ -20,7 +20,7 @@ from pinn.training.experiment import Experiment
 from pinn.training.judging.fresh import judging_points
 from pinn.training.judging.trial import AT_MOST, Budget, Tell, Trial, fitted
 from pinn.training.plan import plan_of
-from pinn.training.superposition import can_be_superposed
+from pinn.training.superposition import why_not_superposed
 from pinn.training.windows.marching import can_be_windowed
 from pinn.training.windows.pacing import along, near_start, paced, seen_along
 from pinn.training.windows.road import counted
@@ -137,8 +137,10 @@ def _by_trial(experiment: Experiment, auto: Open, tell: Tell) -> Chosen:
     kind, best = min(trials.items(), key=lambda item: item[1].left)
     long = experiment.seconds is None or experiment.seconds >= _WINDOWS_FROM
     in_windows = in_time_alone and long and math.isfinite(best.left)
-    usual = _RESOLVED_BY_MODES if isinstance(auto, DeepONet) else _RESOLVED
-    tried, resolved = few, _RESOLVED_IN_HASTE if late and not in_windows else usual
+    by_modes_alone = isinstance(auto, DeepONet)
+    tried, resolved = few, _RESOLVED_BY_MODES if by_modes_alone else _RESOLVED
+    if late and not in_windows:  # layers for all modes would have no time to begin
+        resolved = math.inf if by_modes_alone else _RESOLVED_IN_HASTE
     width = _many(experiment, budget, best.seconds)
     if not (best.left < resolved or _is_hopeless(best) or late or width == few):
         # What so many could not follow, more of them may.
@@ -155,7 +157,7 @@ def _by_trial(experiment: Experiment, auto: Open, tell: Tell) -> Chosen:
     )  # fmt: skip
     if experiment.continuation:
         said += "; what was to be gone through before is left out"
-    for_each = f" for {by_modes(experiment)}" * isinstance(auto, DeepONet)
+    for_each = f" for {by_modes(experiment)}" * by_modes_alone
     decisions = (Decision(0, f"model: {width} random features{for_each}", said),)
     return Chosen(found, decisions, _widened(found, best.found))
 
@@ -195,8 +197,8 @@ def _not_tried(experiment: Experiment, auto: Open) -> str:
         return f"least squares of random features take more digits than {experiment.precision} has"
     if count > FOLLOWED:
         return f"random features cannot follow {count} coordinates"
-    if isinstance(auto, DeepONet) and not can_be_superposed(experiment):
-        return "random features take one family and mode at a time, which they cannot here"
+    if isinstance(auto, DeepONet) and (reason := why_not_superposed(experiment)):
+        return f"random features are solved for one family and mode at a time: {reason}"
     if _few(experiment) * len(problem.unknowns) > _MOST_FEW:
         return f"random features of {len(problem.unknowns)} unknowns are too many for a trial"
     return ""
@@ -324,7 +326,7 @@ def _worth(experiment: Experiment, budget: Budget, tried: int, found: Trial) -> 
     if budget.limit is None:
         return max(tried, many)
     most, count = _of_each(experiment, _MOST_MANY), len(_followed(experiment).coordinates)
-    digits = -math.log10(max(found.left, _DONE))
+    digits = max(1.0, -math.log10(max(found.left, _DONE)))
     wanted = int(tried * (-math.log10(_DONE) / digits) ** count)
     wanted = min(max(many, wanted), most, _in_time(tried, budget, found.seconds))
     return max(tried, wanted)

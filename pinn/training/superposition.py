@@ -61,13 +61,13 @@ def _check_scale(experiment: Experiment) -> None:
             )
 
 
-def can_be_superposed(experiment: Experiment) -> bool:
-    """Return whether a problem can be solved for one family or mode at a time."""
+def why_not_superposed(experiment: Experiment) -> str:
+    """Return why a problem cannot be solved for one family or mode at a time; "" where it can."""
     try:
         check_superposition(experiment)
-    except DeclarationError:
-        return False
-    return True
+    except DeclarationError as error:
+        return error.mistakes[0].message
+    return ""
 
 
 class Superposition:
@@ -130,7 +130,11 @@ class Superposition:
         objective.set_weights(self._whole.weights, self._whole.row_weights)
 
     def _objective(self, experiment: Experiment, model: DeepONet) -> Objective:
-        """Return that of the network that a model is for no families."""
+        """Return that of the network that a model is for no families.
+
+        It is recorded, also where the run is not: there is an evaluation for each family.
+        """
+        experiment = replace(experiment, engine="recorded")
         parameters = experiment.initial_parameters(model=OfPlace(model))
         weights = experiment.weighting.initial
         return experiment.objective_of(experiment.problem, parameters, self._held(0), weights)

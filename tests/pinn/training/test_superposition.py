@@ -197,3 +197,34 @@ def test_a_device_takes_the_step_of_the_host(gpu):
 
     for there, here in zip(step("cuda"), step("cpu"), strict=True):
         np.testing.assert_allclose(there, here, rtol=1e-7, atol=1e-7 * np.abs(here).max())
+
+
+def test_where_the_limit_cuts_a_trial_short_features_are_taken(few):
+    """Layers for all modes would not have begun in that time."""
+    found = choosing.with_model(Experiment(
+        problem(), model=pinn.DeepONet(pinn.AutoModel(), branch=None), seconds=1e-3
+    ))  # fmt: skip
+    assert isinstance(found.experiment.model.trunk, pinn.RandomFeatures)
+    assert "the limit in time cut it short" in found.decisions[0].why
+
+
+def test_why_features_are_not_tried_is_said():
+    data = pinn.Data("u", {"x": [0.5], "u": [1.0]}, at={"a": 1, "v1": 0, "v2": 0})
+    conditions = [pinn.Dirichlet("u", 0, hard=True), data]
+    found = choosing.with_model(Experiment(
+        problem(conditions=conditions), model=pinn.DeepONet(pinn.AutoModel(), branch=None)
+    ))  # fmt: skip
+    assert isinstance(found.experiment.model.trunk, pinn.MLP)
+    assert "got data_u, which has values of its own" in found.decisions[0].why
+
+
+def test_what_is_not_recorded_takes_the_same_step():
+    def step(engine):
+        run = Experiment(
+            problem(), model=FEATURES, sampling=pinn.Sampling(interior=60), engine=engine
+        )
+        objective = run.objective()
+        found = objective.superposition.reduced(np.ones(objective.size), 1e-10)
+        return found.gradient
+
+    np.testing.assert_allclose(step("eager"), step("recorded"), rtol=1e-10)
