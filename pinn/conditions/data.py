@@ -16,7 +16,6 @@ from pinn.equations.leaves import Column
 from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.files import Columns
-from pinn.functions.mode import Mode
 from pinn.geometry import Shape, check_inside
 from pinn.residuals import Measured, Residual
 from pinn.sampling import Points
@@ -161,7 +160,8 @@ class Data(Condition):
         """Refuse a table that does not say which function was there as it was measured."""
         there = {taken.get(name, name) for name in self.table.names}
         for one in domain.families:
-            if isinstance(one, Mode) and one.name in taken and taken[one.name] not in there:
+            is_mode = one.spacing == "normal"  # as the numbers of a function are
+            if is_mode and one.name in taken and taken[one.name] not in there:
                 refuse(
                     f"no column {taken[one.name]!r}; these values belong to a function, and "
                     "problem.functions[...].coefficients(f) gives its numbers, a column for each "

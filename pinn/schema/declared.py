@@ -319,7 +319,8 @@ class Keyed(Kind):
             body = dict(zip(self.listed, body, strict=True))
         if not isinstance(body, Mapping):
             refuse_kind(f"a pinn.{self.cls.__name__}, or a mapping of its arguments", body)
-        for key, entry in fields_of(self.cls).items():
+        known = fields_of(self.cls)
+        for key, entry in known.items() if known.keys() >= body.keys() else ():
             if entry.default is REQUIRED and key not in {self.key, *body}:
                 refuse(f"missing; expected {entry.kind.what}", key)
         return self.cls(**{self.key: name, **body})
