@@ -80,8 +80,8 @@ class GaussNewton(Stage):
 
     def working_bytes(self, function: LeastSquares) -> int:
         """Return the bytes of the Jacobian, as far as it is there at once, and of its triangle."""
-        function = _reducing(function)
-        return reduced_bytes(function, may_keep(function))
+        one = _reducing(function)
+        return reduced_bytes(one, one is not function or may_keep(one))
 
     def algebra_flops(self, function: LeastSquares) -> int:
         """Return the operations of the triangle and of what is solved with it."""
@@ -89,9 +89,9 @@ class GaussNewton(Stage):
 
     def check(self, function: LeastSquares) -> list[str]:
         """Raise ValueError where the Jacobian takes too much memory; doubt few rows and float32."""
-        function = _reducing(function)
-        check_memory(self.name, function, self.working_bytes(function), "its triangle")
-        return [*doubt_few_rows(self.name, function), *doubt_precision(self.name, function)]
+        one = _reducing(function)
+        check_memory(self.name, one, self.working_bytes(function), "its triangle")
+        return [*doubt_few_rows(self.name, one), *doubt_precision(self.name, one)]
 
     def state_bytes(self, layout: Layout) -> int:
         """Return the bytes of two numbers and a truth value."""

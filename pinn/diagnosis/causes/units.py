@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from pinn.diagnosis.adapted.model_scale import scaled, scales_of
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import Finding
-from pinn.diagnosis.posed.sizes import rms, stated_sizes
+from pinn.diagnosis.posed.sizes import FAR, rms, stated_sizes
 from pinn.residuals import Interior
 from pinn.sampling import Sampling, stream
 from pinn.training.given import given_values
 
-_FAR = 20.0
 _POINTS = Sampling(interior=500)
 
 
@@ -33,7 +32,7 @@ def units(seen: Examination) -> Iterator[Finding]:
     sizes = {name: rms(given(name)) for name in scale}
     others = _of_solution(seen) if seen.unsolved is None else _of_statement(seen)
     sizes = {name: max(size, others.get(name, 0.0)) for name, size in sizes.items()}
-    far = {n: s for n, s in sizes.items() if s > 0 and not 1 / _FAR < s / scale[n] < _FAR}
+    far = {n: s for n, s in sizes.items() if s > 0 and not 1 / FAR < s / scale[n] < FAR}
     if not far:
         return
     told = ", ".join(f"{n} is about {s:.2g}" for n, s in far.items())

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pinn
+from pinn.optimizers.least_squares.reduced import may_keep, reduced_bytes
 from pinn.training import choosing
 from pinn.training.experiment import Experiment
 
@@ -228,3 +229,14 @@ def test_what_is_not_recorded_takes_the_same_step():
         return found.gradient
 
     np.testing.assert_allclose(step("eager"), step("recorded"), rtol=1e-10)
+
+
+def test_the_memory_that_is_foretold_is_that_of_a_triangle_that_is_kept():
+    """Also of so many rows that a step alone would not keep what they are reduced by."""
+    model = replace(FEATURES, trunk=pinn.RandomFeatures(4, (0.5, 2.0)))
+    objective = Experiment(problem(), model=model, sampling=pinn.Sampling(interior=900)).objective()
+    one = objective.superposition.objective
+    assert not may_keep(one)
+    stage = pinn.GaussNewton()
+    assert stage.working_bytes(objective) == reduced_bytes(one, keep=True)
+    assert stage.working_bytes(objective) > stage.working_bytes(one)
