@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         Embedding,
         Factorization,
         FourierEmbedding,
+        InversionEmbedding,
         Model,
         ModifiedMLP,
         MultiScale,
@@ -234,6 +235,7 @@ __all__ = [
     "Interface",
     "Intersection",
     "Interval",
+    "InversionEmbedding",
     "LevenbergMarquardt",
     "Mesh",
     "Model",
@@ -330,8 +332,8 @@ _HOMES = {
     ),
     "pinn.models": (
         "KAN", "MLP", "AutoModel", "DeepONet", "Embedding", "Factorization", "FourierEmbedding",
-        "Model", "ModifiedMLP", "MultiScale", "Network", "PeriodicEmbedding", "PerUnknown",
-        "PirateNet", "RandomFeatures", "ResidualMLP", "Separable", "Siren", "Windows",
+        "InversionEmbedding", "Model", "ModifiedMLP", "MultiScale", "Network", "PeriodicEmbedding",
+        "PerUnknown", "PirateNet", "RandomFeatures", "ResidualMLP", "Separable", "Siren", "Windows",
     ),
     "pinn.objective.weighting": (
         "LRA",

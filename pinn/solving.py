@@ -21,6 +21,7 @@ from pinn.diagnosis import (
     Check,
     ProblemWarning,
     UnsolvedWarning,
+    around_holes,
     at_spots,
     by_functions,
     check_run,
@@ -42,6 +43,7 @@ from pinn.diagnosis import (
     untrained,
     with_noise,
     without_branch,
+    without_inversions,
 )
 from pinn.estimates import ErrorEstimate, error_estimate, not_determined, undetermined
 from pinn.files import DamagedFile
@@ -409,20 +411,22 @@ def _chosen(
     start: Solution | Mapping[str, np.ndarray] | np.ndarray | None,
     tell: Callable[[str], Any] = lambda sentence: None,
 ) -> Chosen:
-    """Return the run with what was left open: units, layers, spots of sources, the model."""
+    """Return the run with what was left open: units, layers, spots, holes, the model."""
     started = start.problem if isinstance(start, Solution) else None
     experiment, decisions = in_natural_units(asked, fixed_model=started is not None)
     experiment, weighed = outweighing_noise(experiment, asked)
     left_open = experiment
     experiment, layers = in_layers(experiment, started)
     experiment, spots = at_spots(experiment, left_open)
+    experiment, holes = around_holes(experiment, left_open)
     experiment, linear = by_functions(experiment)
-    chosen = with_model(experiment, start is not None, tell)
+    plainer = without_inversions(experiment.model) if holes else None
+    chosen = with_model(experiment, start is not None, tell, plainer)
     if chosen.decisions and start is None and not chosen.interrupted:
         experiment, by_way = eased(chosen.experiment)
         chosen = chosen._replace(experiment=experiment, decisions=(*chosen.decisions, *by_way))
     return chosen._replace(decisions=(
-        *decisions, *weighed, *layers, *spots, *linear, *chosen.decisions,
+        *decisions, *weighed, *layers, *spots, *holes, *linear, *chosen.decisions,
     ))
 
 

@@ -1,6 +1,7 @@
 """What seems wrong with a problem before training, and with a solution after it."""
 
 from pinn.diagnosis.adapted.easing import eased
+from pinn.diagnosis.adapted.holed import around_holes, without_inversions
 from pinn.diagnosis.adapted.layered import in_layers
 from pinn.diagnosis.adapted.natural_units import in_natural_units
 from pinn.diagnosis.adapted.outweighed import outweighing_noise
@@ -25,9 +26,9 @@ from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
 
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
-    "ProblemWarning", "StageCheck", "UnsolvedWarning", "at_spots", "by_functions", "check_run",
-    "doctor", "eased", "follows_noise", "in_layers", "in_natural_units", "jumps",
+    "ProblemWarning", "StageCheck", "UnsolvedWarning", "around_holes", "at_spots", "by_functions",
+    "check_run", "doctor", "eased", "follows_noise", "in_layers", "in_natural_units", "jumps",
     "lacks_conditions", "lacks_inflow", "missed", "overfitted", "preflight", "recovery",
     "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained", "with_noise",
-    "without_branch",
+    "without_branch", "without_inversions",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NoReturn
@@ -14,6 +14,7 @@ import numpy as np
 from pinn.expressions import Expression
 from pinn.expressions.algebra import negate
 from pinn.geometry.declaration import AnyDomain
+from pinn.geometry.holes import Hole, boundary_points, hole_of
 from pinn.geometry.implicit import balanced, conjunction, disjunction, joined, trimmed
 from pinn.geometry.parts import Face, Part, Piece, slug
 from pinn.geometry.product import in_space, split_space
@@ -105,6 +106,26 @@ class _Combined(Shape):
     @property
     def corners(self) -> np.ndarray:
         return np.concatenate([shape.corners for shape in self.shapes])
+
+    @cached_property
+    def holes(self) -> tuple[Hole, ...]:
+        found = [
+            hole for i, shape in enumerate(self.shapes)
+            for hole in (shape.holes if self._sign(i) > 0 else self._taken_out(shape))
+        ]  # fmt: skip
+        within = self.contains(np.array([hole.center for hole in found])) if found else []
+        return tuple(hole for hole, filled in zip(found, within, strict=True) if not filled)
+
+    def _taken_out(self, shape: Shape) -> Iterator[Hole]:
+        """Yield the holes that a shape makes: one in which it lies all inside of the first."""
+        if isinstance(shape, Union):
+            for one in shape.shapes:
+                yield from self._taken_out(one)
+        elif len(self.coordinates) > 1:
+            around = boundary_points(shape)
+            if self.shapes[0].contains(around, -TOLERANCE).all():
+                hole = hole_of(shape.bounds, around, shape.contains)
+                yield from [hole] if hole is not None else []
 
     def from_unit(self, unit: np.ndarray) -> np.ndarray:
         points = self._within().from_unit(unit)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from pinn.geometry.facets import Facets, chosen
+from pinn.geometry.holes import Hole, holes_of
 from pinn.geometry.parts import Part
 from pinn.geometry.pieces import Pieces, PiecesKind, check_file, digest_of, foreign_reader
 from pinn.geometry.shape import TOLERANCE, Shape, check_names, default_names
@@ -205,6 +206,10 @@ class Mesh(Shape):
         steps = np.cumprod(unit ** (1 / np.arange(d, 0, -1)), axis=1)
         shares = -np.diff(steps, axis=1, prepend=1.0, append=0.0)
         return np.einsum("nk,nkd->nd", shares, self.cells[which])
+
+    @cached_property
+    def holes(self) -> tuple[Hole, ...]:
+        return tuple(holes_of(self.coordinates, self._boundary))
 
     def on_part(self, part: Part, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         groups = zip(self.parts, self._groups.values(), strict=True)

@@ -13,6 +13,7 @@ from pinn.equations.leaves import Coordinate
 from pinn.expressions import Expression
 from pinn.expressions.algebra import number, subtract
 from pinn.geometry.declaration import AnyDomain
+from pinn.geometry.holes import Hole
 from pinn.geometry.implicit import linear, replaced
 from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.shape import TOLERANCE, Shape, check_value
@@ -68,6 +69,12 @@ class _Image(Shape):
 
     def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
         return self.shape.contains(self._back(points), tolerance)
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        return tuple(
+            hole.at(self._there(np.array([hole.center]))[0]) for hole in self.shape.holes
+        )
 
     @property
     def corners(self) -> np.ndarray:

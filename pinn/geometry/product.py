@@ -16,6 +16,7 @@ from pinn.geometry.shape import TOLERANCE, Shape, check_value
 
 if TYPE_CHECKING:
     from pinn.geometry.family import Family
+    from pinn.geometry.holes import Hole
 
 
 class Product(Shape):
@@ -67,6 +68,10 @@ class Product(Shape):
     @property
     def families(self) -> tuple[Family, ...]:
         return tuple(family for one in self._factors for family in one.families)
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        return tuple(hole for one in self._factors for hole in one.holes)
 
     @property
     def measure(self) -> float:

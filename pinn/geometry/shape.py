@@ -42,6 +42,7 @@ from pinn.schema.errors import refuse
 
 if TYPE_CHECKING:
     from pinn.geometry.family import Family
+    from pinn.geometry.holes import Hole
     from pinn.geometry.product import Product
 
 AS_TIME = "declare one as time (pinn.Time('t', 0, 1) in Python, t: {time: [0, 1]} in YAML)"
@@ -117,6 +118,11 @@ class Shape(ABC):
     def members(self) -> tuple[Shape, ...]:
         """The shapes that unions, intersections and differences put it together from."""
         return (self,)
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        """The places in space that it surrounds, as far as it knows of them."""
+        return ()
 
     @property
     def corners(self) -> np.ndarray:

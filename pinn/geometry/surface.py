@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 
 from pinn.geometry.facets import Facets
+from pinn.geometry.holes import Hole, holes_of
 from pinn.geometry.parts import Part
 from pinn.geometry.pieces import Pieces, PiecesKind, check_file, digest_of, foreign_reader
 from pinn.geometry.shape import TOLERANCE, Shape, check_names
@@ -77,6 +78,10 @@ class Surface(Shape):
     def parts(self) -> tuple[Part, ...]:
         label = self.name or "surface"
         return (Part(label, measure=self._facets.measure, owner=label),)
+
+    @cached_property
+    def holes(self) -> tuple[Hole, ...]:
+        return tuple(holes_of(self.coordinates, self._facets))
 
     def contains(self, points: np.ndarray, tolerance: float = TOLERANCE) -> np.ndarray:
         return self._facets.contains(points, tolerance * self.size)

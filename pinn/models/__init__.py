@@ -3,7 +3,13 @@
 from pinn.models.activations import ACTIVATIONS
 from pinn.models.auto import AutoModel
 from pinn.models.deeponet import DeepONet
-from pinn.models.embeddings import EMBEDDINGS, Embedding, FourierEmbedding, PeriodicEmbedding
+from pinn.models.embeddings import (
+    EMBEDDINGS,
+    Embedding,
+    FourierEmbedding,
+    InversionEmbedding,
+    PeriodicEmbedding,
+)
 from pinn.models.joined import Joined
 from pinn.models.kan import KAN
 from pinn.models.mlp import MLP
@@ -35,9 +41,9 @@ from pinn.models.windows import WindowedNetwork, Windows
 
 __all__ = [
     "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "AutoModel", "DeepONet",
-    "Embedding", "Factorization", "Facts", "FourierEmbedding", "Joined", "Model", "ModifiedMLP",
-    "MultiScale", "Network", "NotSavedModel", "PerUnknown", "PeriodicEmbedding", "PirateNet",
-    "RandomFeatures",
+    "Embedding", "Factorization", "Facts", "FourierEmbedding", "InversionEmbedding", "Joined",
+    "Model", "ModifiedMLP", "MultiScale", "Network", "NotSavedModel", "PerUnknown",
+    "PeriodicEmbedding", "PirateNet", "RandomFeatures",
     "ResidualMLP", "Separable", "Siren", "Spaced", "WindowedNetwork", "Windows", "build_module",
     "check_model", "check_part", "is_by_trial", "parameter_count", "settled_model",
 ]  # fmt: skip

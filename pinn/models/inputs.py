@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import autograd as T
 from pinn.equations.leaves import Coordinate
 from pinn.expressions import Expression, nodes
@@ -38,6 +40,7 @@ class InputPlan:
             with at("embedding", number):
                 pieces = embedding.pieces(pieces)
         self.width = sum(piece.width for piece in pieces)
+        self._pieces = pieces
 
     def count(self) -> int:
         """Return how many numbers of the embeddings are trained."""
@@ -47,11 +50,19 @@ class InputPlan:
             for part in embedding.parts(given).values()
         )
 
+    def places(self) -> tuple[list[int], list[list[int]]]:
+        """Return the numbers of the inputs about no place, and those about each."""
+        ends = np.cumsum([piece.width for piece in self._pieces])
+        about: dict[str, list[int]] = {"": []}
+        for piece, end in zip(self._pieces, ends.tolist(), strict=True):
+            about.setdefault(piece.about, []).extend(range(end - piece.width, end))
+        return about.pop(""), list(about.values())
+
     def _piece(self, tree: Expression) -> Piece:
         if not isinstance(tree, Coordinate):
             return Piece(str(tree))
         low, high = self.bounds[tree.name]
-        return Piece(tree.name, extent=(high - low) / 2)
+        return Piece(tree.name, extent=(high - low) / 2, middle=(high + low) / 2)
 
 
 def _seen(domain: Shape, features: Sequence[str]) -> tuple[Expression, ...]:

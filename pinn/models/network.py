@@ -74,6 +74,10 @@ class Network(Model):
     def parts(self, inputs: int, outputs: int) -> dict[str, Part]:
         """Return the parts, by name, of a network (n, inputs) -> (n, outputs)."""
 
+    def parts_for(self, plan: InputPlan, outputs: int) -> dict[str, Part]:
+        """Return the parts of a network that sees what a plan says."""
+        return self.parts(plan.width, outputs)
+
     @abstractmethod
     def forward(self, parts: Mapping[str, Any], z: T.Tensor) -> T.Tensor:
         """Return the outputs (n, outputs) for z (n, inputs); parts: what `parts` was made into."""
@@ -98,7 +102,7 @@ class Network(Model):
     def parameter_count(self, domain: Shape, unknowns: Sequence[str]) -> int:
         """Return how many numbers the network has, without building it."""
         plan = self._plan(domain)
-        parts = self.parts(plan.width, len(unknowns)).values()
+        parts = self.parts_for(plan, len(unknowns)).values()
         layers = sum(part.count(self.factorization) for part in parts)
         return plan.count() + layers + len(self.enrichment) * len(unknowns)
 
@@ -172,7 +176,7 @@ class NetworkModule(T.nn.Module):
     ) -> None:
         super().__init__()
         self.inputs = Inputs(plan, maker)
-        parts = network.parts(plan.width, len(scale))
+        parts = network.parts_for(plan, len(scale))
         self.parts = {name: part.make(self, name, maker) for name, part in parts.items()}
         self._enrichment = enrichment
         if len(enrichment):

@@ -13,6 +13,7 @@ import numpy as np
 import autograd as T
 from pinn.geometry import Shape
 from pinn.models.activations import ACTIVATIONS, Activation
+from pinn.models.inputs import InputPlan
 from pinn.models.network import Network
 from pinn.models.parts import Factorization, Layer, Maker, Part
 from pinn.schema import Count, declared
@@ -44,6 +45,10 @@ class RandomFeatures(Network):
     shared out evenly among the sets of 1 ... `interaction` inputs. In many dimensions this is what
     a few thousand features can do: a sum of functions of one input, or of two, is found however
     many there are, and for what is no such sum the loss stays high.
+
+    Where an embedding gives inputs about some places (InversionEmbedding), features are shared out
+    evenly among sets of inputs: those about no place, for each place those about it, and for each
+    these and those: a solution is a sum of what each hole makes, or nearly.
 
     Raises ValueError for a number outside its range.
 
@@ -77,10 +82,20 @@ class RandomFeatures(Network):
             refuse("expected none: its network is linear in what is trained", "factorization")
 
     def parts(self, inputs: int, outputs: int) -> dict[str, Part]:
-        return {
-            "features": RandomLayer(inputs, self.width, self.steepness, self.interaction),
-            "": Layer(self.width, outputs, weight=_nothing),
-        }
+        return self._parts(inputs, outputs)
+
+    def parts_for(self, plan: InputPlan, outputs: int) -> dict[str, Part]:
+        everywhere, about = plan.places()
+        if not about:
+            return self.parts(plan.width, outputs)
+        sets = (everywhere, *about, *([*everywhere, *one] for one in about))
+        return self._parts(plan.width, outputs, tuple(map(tuple, sets)))
+
+    def _parts(
+        self, inputs: int, outputs: int, sets: tuple[tuple[int, ...], ...] = ()
+    ) -> dict[str, Part]:
+        layer = RandomLayer(inputs, self.width, self.steepness, self.interaction, sets)
+        return {"features": layer, "": Layer(self.width, outputs, weight=_nothing)}
 
     def forward(self, parts: Mapping[str, Any], z: T.Tensor) -> T.Tensor:
         hidden, last = parts.values()
@@ -95,13 +110,16 @@ def _nothing(rng: np.random.Generator, outputs: int, inputs: int) -> np.ndarray:
 class RandomLayer(Part):
     """z -> a.(z - c) for each of `outputs` random a and c, none of them trained.
 
-    interaction: the most components of an a that are not zero, None for all.
+    interaction: the most components of an a that are not zero, None for all. sets: of inputs; the
+    components of an a that are not zero are those of one set, the next feature has those of the
+    next. All of them where left out, or where `interaction` says which.
     """
 
     inputs: int
     outputs: int
     steepness: tuple[float, float]
     interaction: int | None = None
+    sets: tuple[tuple[int, ...], ...] = ()
 
     def count(self, factorization: Factorization | None) -> int:
         return 0
@@ -115,11 +133,20 @@ class RandomLayer(Part):
         centre = 2 * centre - 1
         if self.interaction is not None and self.interaction < self.inputs:
             weight = np.where(self._seen(maker.rng, self.interaction), weight, 0.0)
+        elif self.sets:
+            weight = np.where(self._in_turn(), weight, 0.0)
         weight_array = maker.tensor(weight)
         bias_array = maker.tensor(-(weight * centre).sum(axis=1))
         owner.register_buffer(f"{name}_weight", weight_array)
         owner.register_buffer(f"{name}_bias", bias_array)
         return lambda z: T.nn.functional.linear(z, weight_array, bias_array)
+
+    def _in_turn(self) -> np.ndarray:
+        """Return which inputs each feature depends on, one set after the other."""
+        sets = np.zeros((len(self.sets), self.inputs), bool)
+        for row, numbers in zip(sets, self.sets, strict=True):
+            row[list(numbers)] = True
+        return sets[np.arange(self.outputs) % len(sets)]
 
     def _seen(self, rng: np.random.Generator, most: int) -> np.ndarray:
         """Draw which inputs each feature depends on, (outputs, inputs) of bools.

@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pinn.geometry import Shape, apart
-from pinn.models import AutoModel, DeepONet, Windows, is_by_trial
+from pinn.geometry.holes import density_around
+from pinn.models import AutoModel, DeepONet, InversionEmbedding, Windows, is_by_trial
 from pinn.objective.weighting import Fixed
+from pinn.sampling import Sampling
 from pinn.schema.errors import DeclarationError
 from pinn.training.auto import MOST_REDUCED
 from pinn.training.course import Decision
@@ -42,6 +44,9 @@ _DONE = 1e-20
 _FEW, _LEAST_FEW, _POINTS, _MOST_FEW = 600, 250, 4, 1500
 # Features after it, and at most where there is a limit in time: training takes as long as it lets.
 _MANY, _LEAST_MANY, _MOST_MANY = 2000, 500, 4000
+# Points of a boundary condition for one inside, in a plane and in three coordinates, and half that
+# for an initial one: features fit what few points along a wall show, and go their own way between.
+_AT_WALLS = {2: 1 / 8, 3: 1 / 4}
 # Along a line so large a share of these resolves as much.
 _ON_A_LINE = 0.5
 # Random features are taken where the loss on points apart falls to less than this share of what it
@@ -89,11 +94,16 @@ class Chosen(NamedTuple):
 
 
 def with_model(
-    experiment: Experiment, started: bool = False, tell: Tell = lambda sentence: None
+    experiment: Experiment,
+    started: bool = False,
+    tell: Tell = lambda sentence: None,
+    plainer: Open | None = None,
 ) -> Chosen:
     """Return the experiment with the model that a trial finds, or as it is where one is given.
 
     started: whether the numbers that training begins with are given. tell: hears how far it is.
+    plainer: the model without inputs that a solution may not need, which is taken where it comes
+    nearer in the first trial.
     """
     auto = experiment.model
     if not is_by_trial(auto):
@@ -102,7 +112,7 @@ def with_model(
     if reason:
         return _trained(experiment, auto, reason)
     try:
-        return _by_trial(experiment, auto, tell)
+        return _by_trial(experiment, auto, tell, plainer)
     except KeyboardInterrupt:
         chosen = _trained(experiment, auto, "the trial of random features was interrupted")
         return chosen._replace(interrupted=True)
@@ -116,13 +126,23 @@ def is_timed(experiment: Experiment, started: bool = False) -> bool:
     return not _not_tried(experiment, auto)
 
 
-def _by_trial(experiment: Experiment, auto: Open, tell: Tell) -> Chosen:
+def _by_trial(
+    experiment: Experiment, auto: Open, tell: Tell, plainer: Open | None = None
+) -> Chosen:
     clock, few, late = experiment.ranks.clock, _few(experiment), False
     budget = Budget(experiment.seconds, clock, clock())
     in_time_alone = _may_have_windows(experiment)
     trials: dict[Kind, Trial] = {}
+    seen, layered = (), auto
+    if plainer is not None:
+        kind = _KINDS[0]
+        own, other = (_tried(experiment, one, kind, few, budget) for one in (auto, plainer))
+        trials[kind] = own
+        if other.left < min(own.left, _HOPELESS):
+            auto, trials[kind], seen = plainer, other, (_seen_alone(few, own, other),)
     for kind in _KINDS:
-        trials[kind] = _tried(experiment, auto, kind, few, budget)
+        if kind not in trials:
+            trials[kind] = _tried(experiment, auto, kind, few, budget)
         best, late = min(trials.values(), key=_left), budget.is_spent(_SHARE)
         tell(_said(few, trials[kind], late))
         first_two = len(trials) == 2
@@ -150,16 +170,25 @@ def _by_trial(experiment: Experiment, auto: Open, tell: Tell) -> Chosen:
         width = _worth(experiment, budget, tried, best)
     said = _said(tried, best, late)
     if not best.left < resolved:
-        return _trained(experiment, auto, said, in_windows)
+        return _trained(experiment, layered, said, in_windows)
     found = replace(
-        _with_points(experiment, _POINTS * width), model=auto.random_features(width, *kind),
-        continuation={},
+        experiment, model=auto.random_features(width, *kind), continuation={},
+        sampling=_for_features(experiment, auto, width),
     )  # fmt: skip
     if experiment.continuation:
         said += "; what was to be gone through before is left out"
     for_each = f" for {by_modes(experiment)}" * by_modes_alone
-    decisions = (Decision(0, f"model: {width} random features{for_each}", said),)
-    return Chosen(found, decisions, _widened(found, best.found))
+    what = f"model: {width} random features{for_each}"
+    return Chosen(found, (*seen, Decision(0, what, said)), _widened(found, best.found))
+
+
+def _seen_alone(width: int, given: Trial, alone: Trial) -> Decision:
+    """Return what is said where a network does without inputs that were given to it."""
+    return Decision(
+        0, "inputs: without what tells of holes",
+        f"a trial of {width} random features left {alone.left:.1g} of the loss without that, and "
+        f"{given.left:.1g} with it",
+    )  # fmt: skip
 
 
 def _left(trial: Trial) -> float:
@@ -294,6 +323,24 @@ def _with_points(experiment: Experiment, interior: int) -> Experiment:
     return replace(experiment, sampling=replace(experiment.sampling, interior=interior))
 
 
+def _for_features(experiment: Experiment, auto: Open, width: int) -> Sampling:
+    """Return the points of so many features, and those of conditions to match, where left out.
+
+    Half of them lie around holes, where features see these.
+    """
+    given, domain = experiment.sampling, experiment.problem.domain
+    coordinates, interior = len(domain.coordinates), given.interior or _POINTS * width
+    usual, at_walls = given.resolved(coordinates), int(_AT_WALLS.get(coordinates, 0) * interior)
+    density = given.density
+    if density is None and any(isinstance(one, InversionEmbedding) for one in auto.embedding):
+        density = density_around(domain.holes, domain.bounds)
+    return replace(
+        given, interior=interior, density=density,
+        boundary=given.boundary or max(usual.boundary, at_walls),
+        initial=given.initial or max(usual.initial, at_walls // 2),
+    )  # fmt: skip
+
+
 def _few(experiment: Experiment) -> int:
     few = max(_FEW // len(experiment.problem.unknowns), _LEAST_FEW)
     return min(int(few * _share_of_features(experiment)), _most(experiment))
@@ -355,10 +402,10 @@ def _tried(
     found: Mapping[str, np.ndarray] | None = None,
 ) -> Trial:
     """Fit so many random features of a kind; found: what fewer of them were, to begin from."""
-    points = min(experiment.sampling.interior or _POINTS * width, _POINTS * width)
+    sampling = _for_features(experiment, auto, width)
     tried = replace(
         experiment, model=auto.random_features(width, *kind),
-        sampling=replace(experiment.sampling, interior=points),
+        sampling=replace(sampling, interior=min(sampling.interior, _POINTS * width)),
     )  # fmt: skip
     objective = tried.objective()
     start = objective.theta if found is None else _widened(tried, found)

@@ -2,11 +2,14 @@
 
 from pinn.models.embeddings.embedding import EMBEDDINGS, AnyEmbeddings, Embedding, Piece
 from pinn.models.embeddings.fourier import FourierEmbedding
+from pinn.models.embeddings.inversion import InversionEmbedding
 from pinn.models.embeddings.periodic import PeriodicEmbedding
 
 __all__ = [
-    "EMBEDDINGS", "AnyEmbeddings", "Embedding", "FourierEmbedding", "PeriodicEmbedding", "Piece",
+    "EMBEDDINGS", "AnyEmbeddings", "Embedding", "FourierEmbedding", "InversionEmbedding",
+    "PeriodicEmbedding", "Piece",
 ]  # fmt: skip
 
 EMBEDDINGS.add("periodic", PeriodicEmbedding)
 EMBEDDINGS.add("fourier", FourierEmbedding)
+EMBEDDINGS.add("inversion", InversionEmbedding)

@@ -24,12 +24,15 @@ class Piece:
 
     name: the coordinate or the feature that they are made of alone, "" where they are made of
     several. extent: the length that 1 stands for where the piece is a coordinate, which runs from
-    -1 to 1 over its bounds.
+    -1 to 1 over its bounds; middle: the coordinate at 0. about: the place that they tell of, "" for
+    none.
     """
 
     name: str = ""
     width: int = 1
     extent: float | None = None
+    middle: float = 0.0
+    about: str = ""
 
 
 class Embedding(ABC):
