@@ -36,7 +36,7 @@ class Row:
 
 
 def _squared(x: float, y: float) -> str:
-    return f"((x - ({x:g}))**2 + (y - ({y:g}))**2)"
+    return f"((x - ({x!r}))**2 + (y - ({y!r}))**2)"
 
 
 def _of_laplace(domain: pinn.Shape, exact: str, more: str = "") -> pinn.Problem:

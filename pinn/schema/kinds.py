@@ -325,7 +325,7 @@ class Items(Kind):
         if self.length is not None and len(items) != self.length:
             refuse(f"expected {self.what}, got {len(items)} of them")
         if len(items) < self.least:
-            refuse(f"expected {self.what}, got none")
+            refuse(f"expected {self.what}, got {len(items) or 'none'}")
         mistakes, checked = Mistakes(), []
         for i, item in enumerate(items):
             with mistakes.under(i):

@@ -330,15 +330,21 @@ def _for_features(experiment: Experiment, auto: Open, width: int) -> Sampling:
     """
     given, domain = experiment.sampling, experiment.problem.domain
     coordinates, interior = len(domain.coordinates), given.interior or _POINTS * width
-    usual, at_walls = given.resolved(coordinates), int(_AT_WALLS.get(coordinates, 0) * interior)
+    at_walls = int(_AT_WALLS.get(coordinates, 0) * interior)
     density = given.density
-    if density is None and any(isinstance(one, InversionEmbedding) for one in auto.embedding):
+    if density is None and _sees_holes(auto):
         density = density_around(domain.holes, domain.bounds)
-    return replace(
-        given, interior=interior, density=density,
-        boundary=given.boundary or max(usual.boundary, at_walls),
-        initial=given.initial or max(usual.initial, at_walls // 2),
-    )  # fmt: skip
+    wanted, usual = {"boundary": at_walls, "initial": at_walls // 2}, given.resolved(coordinates)
+    more = {
+        kind: count for kind, count in wanted.items()
+        if getattr(given, kind) is None and count > getattr(usual, kind)
+    }  # fmt: skip
+    return replace(given, interior=interior, density=density, **more)
+
+
+def _sees_holes(auto: Open) -> bool:
+    network = auto.trunk if isinstance(auto, DeepONet) else auto
+    return any(isinstance(one, InversionEmbedding) for one in network.embedding)
 
 
 def _few(experiment: Experiment) -> int:

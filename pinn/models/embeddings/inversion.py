@@ -14,9 +14,7 @@ from pinn.schema import Name, Positive, declared
 from pinn.schema.errors import refuse
 from pinn.schema.kinds import Items, Number
 
-Center = Annotated[
-    Sequence[float], Items(Number(), "the numbers of a point, such as [0.3, 0.3]", least=2)
-]
+_CENTER = Items(Number(), "the numbers of a point, two or more, such as [0.3, 0.3]", least=2)
 
 
 @declared
@@ -38,7 +36,7 @@ class InversionEmbedding(Embedding):
     Trefethen, ANZIAM J. 60 (2018) 1.
     """
 
-    center: Center
+    center: Annotated[Sequence[float], _CENTER]
     radius: Positive
     coordinates: Sequence[Name] | None = None
 

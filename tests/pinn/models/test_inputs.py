@@ -60,6 +60,56 @@ def test_both_coordinates_may_be_periodic():
     agrees(got, *(wave(angle) for angle in angles for wave in (np.cos, np.sin)))
 
 
+def turned(center, radius, *columns):
+    """The columns of the inversion in a circle, and the harmonic function of the distance."""
+    away = [column - at for column, at in zip(columns, center, strict=True)]
+    r = np.sqrt(sum(one**2 for one in away))
+    return [radius * one / r**2 for one in away], r / radius
+
+
+def test_an_inversion_is_seen_beside_the_coordinates():
+    domain = pinn.Interval("x", -1, 3) * pinn.Interval("y", 0, 0.5)
+    got = seen((), pinn.InversionEmbedding((0.5, 0.2), 0.1), domain=domain)[1]
+    inverse, r = turned((0.5, 0.2), 0.1, X, TIME)
+    farthest = np.hypot(2.5, 0.3) / 0.1
+    agrees(got, ZX, ZT, *inverse, 2 * np.log(r) / np.log(farthest) - 1)
+
+
+def test_an_inversion_in_space_takes_the_coordinates_that_are_named():
+    domain = pinn.Box(*(pinn.Interval(name, -1, 2) for name in "wxyz"))
+    points = np.random.default_rng(0).uniform(-1, 2, (20, 4))
+    embedding = pinn.InversionEmbedding((0.0, 0.5, -0.2), 0.3, coordinates=["z", "x", "y"])
+    maker = Maker(np.random.default_rng(0), T.float64, "cpu")
+    module = Inputs(InputPlan(domain, (), (embedding,)), maker)
+    got = module(T.tensor(points)).detach().numpy()
+    w, x, y, z = points.T
+    inverse, r = turned((0.0, 0.5, -0.2), 0.3, z, x, y)
+    least = 0.3 / np.sqrt(4 + 1.5**2 + 2.2**2)
+    agrees(got[:, 4:], *inverse, 2 * (1 / r - least) / (1 - least) - 1)
+
+
+@pytest.mark.parametrize("center", [(0.1, -0.3), (0.1, -0.3, 0.2)])
+def test_what_is_seen_of_a_hole_stays_within_one_and_is_harmonic(center):
+    """The distance in any dimension, the inversion in a plane."""
+    domain = pinn.Box(*(pinn.Interval(name, -1, 1) for name in "xyz"[: len(center)]))
+    embedding = pinn.InversionEmbedding(center, 0.25)
+    maker = Maker(np.random.default_rng(0), T.float64, "cpu")
+    module = Inputs(InputPlan(domain, (), (embedding,)), maker)
+    points = np.random.default_rng(0).uniform(-1, 1, (500, len(center)))
+    points = points[np.linalg.norm(points - center, axis=1) > 0.25]
+    columns = [T.tensor(column[:, None], requires_grad=True) for column in points.T]
+    values = module.of_columns(columns)[:, len(center) :]
+    assert values.abs().max().item() <= 1 + 1e-12
+    for k in range(values.shape[1] - (3 if len(center) == 3 else 0), 0, -1):
+        slopes = T.grad(values[:, -k].sum(), columns, create_graph=True)
+        seconds = [
+            T.grad(slope.sum(), column, retain_graph=True)[0]
+            for slope, column in zip(slopes, columns, strict=True)
+        ]
+        largest = max(one.abs().max().item() for one in seconds)
+        assert sum(seconds).abs().max().item() < 1e-12 * largest
+
+
 def test_fourier_features():
     """Tancik et al. 2020: [cos(2 pi B v), sin(2 pi B v)] of v in [0, 1], up to the phase."""
     module, got = seen((), pinn.FourierEmbedding(5, 2.0))
@@ -183,6 +233,18 @@ def test_fourier_features_find_what_a_plain_network_does_not():
             ["x*t"], [pinn.PeriodicEmbedding("x")],
             "embedding.0.coordinate: expected one of the coordinates that come in, none",
         ),
+        (
+            (), [pinn.InversionEmbedding((0, 0.1), 0.1, coordinates=["x", "y"])],
+            "embedding.0.coordinates.1: expected some of the .* x, t, got 'y'",
+        ),
+        (
+            (), [pinn.InversionEmbedding((0, 0.1, 0), 0.1)],
+            "embedding.0.center: expected 2 numbers, one for each of the .* x, t, got 3",
+        ),
+        (
+            (), [pinn.InversionEmbedding((0, 0.1), 4.0)],
+            "embedding.0.radius: expected less than the distance to the farthest corner",
+        ),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused_at_its_key(features, embeddings, message):
@@ -228,6 +290,26 @@ def test_a_config_says_all_of_it(file):
     assert config.experiment.model == expected
     file.write_text(config.text())
     assert load(file).experiment.model == expected
+
+
+def test_a_config_says_where_holes_are(file):
+    written = "[inversion: {center: [0.5, 0.2], radius: 0.1, coordinates: [x, t]}]"
+    file.write_text(CONFIG[: CONFIG.index("  mlp:")] + f"  mlp: {{embedding: {written}}}\n")
+    config = load(file)
+    seen = pinn.InversionEmbedding((0.5, 0.2), 0.1, coordinates=["x", "t"])
+    assert config.experiment.model == pinn.MLP(embedding=seen)
+    file.write_text(config.text())
+    assert load(file).experiment.model == pinn.MLP(embedding=seen)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    (((0.1,), 0.1), "center: expected the numbers of a point, two or more, such as .*, got 1"),
+    (((0.1, 0.2), 0.0), "radius: expected a number > 0"),
+    (((0.1, 0.2), 0.1, ["x"]), "coordinates: expected 2 names, one for each number"),
+])  # fmt: skip
+def test_an_inversion_that_is_none_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        pinn.InversionEmbedding(*given)
 
 
 @pytest.mark.parametrize("written", ["fourier", "{fourier: {}}", "[fourier]", "[fourier: {}]"])

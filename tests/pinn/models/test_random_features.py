@@ -1,5 +1,7 @@
 """A layer that stays as it was drawn, and factors that are trained."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,27 @@ def test_features_depend_on_few_inputs_and_sets_of_inputs_share_them_evenly(
     assert len(set(counts)) == 1
     sizes = sets.sum(axis=1)
     assert {k: counts[sizes == k].sum() for k in set(sizes.tolist())} == expected
+
+
+def test_features_see_the_coordinates_a_hole_or_both_and_never_two_holes():
+    square = pinn.Interval("x", -1, 1) * pinn.Interval("y", -1, 1)
+    holes = [pinn.InversionEmbedding((at, 0.0), 0.1) for at in (-0.5, 0.5)]
+    model = pinn.RandomFeatures(width=50, embedding=holes)
+    module = model.build(square, ["u"], np.random.default_rng(0), T.float64)
+    seen = arrays(module)["features_weight"] != 0
+    everywhere, left, right = [1, 1], [1, 1, 1], [0, 0, 0]
+    expected = [
+        [*everywhere, *right, *right], [0, 0, *left, *right], [0, 0, *right, *left],
+        [*everywhere, *left, *right], [*everywhere, *right, *left],
+    ]  # fmt: skip
+    assert (seen == np.tile(expected, (10, 1))).all()
+    few = replace(model, width=20).build(square, ["u"], np.random.default_rng(0), T.float64)
+    np.testing.assert_array_equal(
+        arrays(few)["features_weight"], arrays(module)["features_weight"][:20]
+    )
+    alone = replace(model, interaction=1)
+    module = alone.build(square, ["u"], np.random.default_rng(0), T.float64)
+    assert ((arrays(module)["features_weight"] != 0).sum(axis=1) == 1).all()
 
 
 def test_of_more_sets_than_features_random_ones_have_one():

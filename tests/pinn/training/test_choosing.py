@@ -528,3 +528,52 @@ def test_points_that_are_fitted_to_rounding_are_not_told_of():
     t = np.linspace(0, 3, 7)
     found = solution.evaluate(t=t)["u"].ravel()
     np.testing.assert_allclose(found, np.sqrt(0.01 + 2 * t), rtol=1e-9)
+
+
+X, Y = pinn.Interval("x", -1, 1), pinn.Interval("y", -1, 1)
+
+
+def around_a_hole(exact, sampling=None):
+    """Laplace's or Poisson's equation in a square with a hole, whose model sees it."""
+    domain = X * Y - pinn.Disk((0.2, 0.1), 0.3)
+    problem = pinn.Problem(
+        domain, ["u"], {"e": f"laplacian(u) - laplacian({exact})"}, [pinn.Dirichlet("u", exact)]
+    )
+    (hole,) = domain.holes
+    seen = pinn.InversionEmbedding(hole.center, hole.radius)
+    return Experiment(problem, pinn.AutoModel(embedding=seen), sampling or pinn.Sampling())
+
+
+def test_many_features_have_more_points_along_walls(monkeypatch):
+    monkeypatch.setattr(choosing, "_MANY", 500)
+    chosen = choosing.with_model(around_a_hole("log((x - 0.2)**2 + (y - 0.1)**2)")).experiment
+    assert chosen.model.width == 500 and chosen.sampling.interior == 2000
+    assert chosen.sampling.boundary == 250 and chosen.sampling.initial == 125
+    given = pinn.Sampling(boundary=40, initial=30, density="1")
+    asked = around_a_hole("log((x - 0.2)**2 + (y - 0.1)**2)", given)
+    chosen = choosing.with_model(asked).experiment.sampling
+    assert (chosen.boundary, chosen.initial, chosen.density) == (40, 30, "1")
+
+
+@pytest.mark.parametrize(("exact", "sees"), [
+    ("log((x - 0.25)**2 + (y - 0.1)**2)", True), ("sin(x)*cos(y)", False),
+])  # fmt: skip
+def test_inputs_that_the_solution_does_not_need_are_left_out(exact, sees):
+    asked = around_a_hole(exact)
+    plainer = replace(asked.model, embedding=())
+    chosen = choosing.with_model(asked, plainer=plainer)
+    model, sampling = chosen.experiment.model, chosen.experiment.sampling
+    assert isinstance(model, pinn.RandomFeatures)
+    assert bool(model.embedding) is sees and bool(sampling.density) is sees
+    assert ("inputs: without" in " ".join(map(str, chosen.decisions))) is not sees
+
+
+def test_layers_see_holes_even_where_few_features_do_without(monkeypatch):
+    left = iter([that_left(1e-2), that_left(1e-3), *[that_left(1e-3)] * 20])
+    monkeypatch.setattr(choosing, "_tried", lambda *given: next(left))
+    asked = around_a_hole("sin(x)*cos(y)")
+    plainer = replace(asked.model, embedding=())
+    chosen = choosing.with_model(asked, plainer=plainer)
+    assert isinstance(chosen.experiment.model, pinn.MLP)
+    assert chosen.experiment.model.embedding == asked.model.embedding
+    assert "inputs: without" not in " ".join(map(str, chosen.decisions))
