@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import autograd as T
+from pinn.geometry import Shape
 from pinn.models.parts import Part
 from pinn.schema.declared import Member
 from pinn.schema.family import Family
@@ -47,6 +48,10 @@ class Embedding(ABC):
     @abstractmethod
     def pieces(self, given: Sequence[Piece]) -> tuple[Piece, ...]:
         """Return what the pieces become; DeclarationError for pieces that it cannot take."""
+
+    def check(self, domain: Shape) -> None:
+        """Raise DeclarationError for a domain in which the pieces are no numbers somewhere."""
+        return
 
     @abstractmethod
     def parts(self, given: Sequence[Piece]) -> dict[str, Part]:

@@ -6,8 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, Any
 
+import numpy as np
+
 import autograd as T
 from pinn.checks import nearest
+from pinn.geometry import Shape
 from pinn.models.embeddings.embedding import Embedding, Piece
 from pinn.models.parts import Part
 from pinn.schema import Name, Positive, declared
@@ -28,9 +31,8 @@ class InversionEmbedding(Embedding):
 
     center: c, a number for each coordinate. radius: a, of a circle or ball that lies in the hole:
     the inputs then are 1 at most. coordinates: their names; the first ones that come in where left
-    out. The inputs are not a number at c, which therefore has to lie in a hole. Raises ValueError
-    for coordinates that do not come in, more or fewer of them than of c, and a circle as large as
-    the domain.
+    out. Raises ValueError for coordinates that do not come in or repeat, more or fewer of them than
+    of c, a c that lies in the domain, where the inputs are no numbers, and a circle as large as it.
 
     Axler, Bourdon and Ramey, Harmonic Function Theory (2001), chapter 4; series about holes:
     Trefethen, ANZIAM J. 60 (2018) 1.
@@ -46,6 +48,22 @@ class InversionEmbedding(Embedding):
                 f"expected {len(self.center)} names, one for each number of the center, got "
                 f"{len(self.coordinates)}",
                 "coordinates",
+            )
+        if self.coordinates is not None and len(set(self.coordinates)) < len(self.coordinates):
+            refuse(f"expected different names, got {', '.join(self.coordinates)}", "coordinates")
+
+    def check(self, domain: Shape) -> None:
+        at = dict(zip(self.coordinates or domain.coordinates, self.center, strict=False))
+        factors = [one for one in domain.factors if set(one.coordinates) & set(at)]
+        if any(set(one.coordinates) - set(at) for one in factors):
+            return  # a part of a shape's coordinates has no inside
+        points = [np.array([[at[name] for name in one.coordinates]]) for one in factors]
+        if all(one.contains(p, 0.0).all() for one, p in zip(factors, points, strict=True)):
+            holes = ", ".join(f"[{', '.join(f'{x:g}' for x in h.center)}]" for h in domain.holes)
+            refuse(
+                f"expected a point in a hole, got [{', '.join(f'{x:g}' for x in self.center)}] in "
+                f"the domain, where the inputs are no numbers; {_found(holes)}",
+                "center",
             )
 
     def pieces(self, given: Sequence[Piece]) -> tuple[Piece, ...]:
@@ -100,3 +118,7 @@ class InversionEmbedding(Embedding):
                 "center",
             )
         return [known[name] for name in names]
+
+
+def _found(holes: str) -> str:
+    return f"its holes are at {holes}" if holes else "it has no hole that is known"

@@ -68,7 +68,7 @@ def turned(center, radius, *columns):
 
 
 def test_an_inversion_is_seen_beside_the_coordinates():
-    domain = pinn.Interval("x", -1, 3) * pinn.Interval("y", 0, 0.5)
+    domain = pinn.Interval("x", -1, 3) * pinn.Interval("y", 0, 0.5) - pinn.Disk((0.5, 0.2), 0.1)
     got = seen((), pinn.InversionEmbedding((0.5, 0.2), 0.1), domain=domain)[1]
     inverse, r = turned((0.5, 0.2), 0.1, X, TIME)
     farthest = np.hypot(2.5, 0.3) / 0.1
@@ -76,7 +76,8 @@ def test_an_inversion_is_seen_beside_the_coordinates():
 
 
 def test_an_inversion_in_space_takes_the_coordinates_that_are_named():
-    domain = pinn.Box(*(pinn.Interval(name, -1, 2) for name in "wxyz"))
+    w, *cube = (pinn.Interval(name, -1, 2) for name in "wxyz")
+    domain = w * (pinn.Box(*cube) - pinn.Ball((0.5, -0.2, 0.0), 0.3))
     points = np.random.default_rng(0).uniform(-1, 2, (20, 4))
     embedding = pinn.InversionEmbedding((0.0, 0.5, -0.2), 0.3, coordinates=["z", "x", "y"])
     maker = Maker(np.random.default_rng(0), T.float64, "cpu")
@@ -91,7 +92,9 @@ def test_an_inversion_in_space_takes_the_coordinates_that_are_named():
 @pytest.mark.parametrize("center", [(0.1, -0.3), (0.1, -0.3, 0.2)])
 def test_what_is_seen_of_a_hole_stays_within_one_and_is_harmonic(center):
     """The distance in any dimension, the inversion in a plane."""
-    domain = pinn.Box(*(pinn.Interval(name, -1, 1) for name in "xyz"[: len(center)]))
+    names = list("xyz"[: len(center)])
+    box = pinn.Box(*(pinn.Interval(name, -1, 1) for name in names))
+    domain = box - pinn.Ball(center, 0.25, names=names)
     embedding = pinn.InversionEmbedding(center, 0.25)
     maker = Maker(np.random.default_rng(0), T.float64, "cpu")
     module = Inputs(InputPlan(domain, (), (embedding,)), maker)
@@ -245,6 +248,10 @@ def test_fourier_features_find_what_a_plain_network_does_not():
             (), [pinn.InversionEmbedding((0, 0.1), 4.0)],
             "embedding.0.radius: expected less than the distance to the farthest corner",
         ),
+        (
+            (), [pinn.InversionEmbedding((0, 0.1), 0.5)],
+            r"embedding.0.center: expected a point in a hole, got \[0, 0.1\] in the dom.* no hole",
+        ),
     ],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused_at_its_key(features, embeddings, message):
@@ -293,10 +300,10 @@ def test_a_config_says_all_of_it(file):
 
 
 def test_a_config_says_where_holes_are(file):
-    written = "[inversion: {center: [0.5, 0.2], radius: 0.1, coordinates: [x, t]}]"
+    written = "[inversion: {center: [-1.5, 0.2], radius: 0.1, coordinates: [x, t]}]"
     file.write_text(CONFIG[: CONFIG.index("  mlp:")] + f"  mlp: {{embedding: {written}}}\n")
     config = load(file)
-    seen = pinn.InversionEmbedding((0.5, 0.2), 0.1, coordinates=["x", "t"])
+    seen = pinn.InversionEmbedding((-1.5, 0.2), 0.1, coordinates=["x", "t"])
     assert config.experiment.model == pinn.MLP(embedding=seen)
     file.write_text(config.text())
     assert load(file).experiment.model == pinn.MLP(embedding=seen)
@@ -306,6 +313,7 @@ def test_a_config_says_where_holes_are(file):
     (((0.1,), 0.1), "center: expected the numbers of a point, two or more, such as .*, got 1"),
     (((0.1, 0.2), 0.0), "radius: expected a number > 0"),
     (((0.1, 0.2), 0.1, ["x"]), "coordinates: expected 2 names, one for each number"),
+    (((0.1, 0.2), 0.1, ["x", "x"]), "coordinates: expected different names, got x, x"),
 ])  # fmt: skip
 def test_an_inversion_that_is_none_is_refused(given, message):
     with pytest.raises(ValueError, match=message):

@@ -93,6 +93,7 @@ def test_features_depend_on_few_inputs_and_sets_of_inputs_share_them_evenly(
 def test_features_see_the_coordinates_a_hole_or_both_and_never_two_holes():
     square = pinn.Interval("x", -1, 1) * pinn.Interval("y", -1, 1)
     holes = [pinn.InversionEmbedding((at, 0.0), 0.1) for at in (-0.5, 0.5)]
+    square = square - pinn.Disk((-0.5, 0.0), 0.1) - pinn.Disk((0.5, 0.0), 0.1)
     model = pinn.RandomFeatures(width=50, embedding=holes)
     module = model.build(square, ["u"], np.random.default_rng(0), T.float64)
     seen = arrays(module)["features_weight"] != 0
