@@ -96,9 +96,11 @@ def hole_of(
     bounds: of its bounding box. inside: tells which points are in it. Its middle is that of the
     box, or where there is much more room around.
     """
+    from scipy.spatial import cKDTree
+
     names, (low, high) = tuple(bounds), np.array(list(bounds.values())).T
     places = np.vstack([(low + high) / 2, low + probes(_WITHIN, len(names)) * (high - low)])
-    room = np.where(inside(places), _nearest(places, around), 0.0)
+    room = np.where(inside(places), cKDTree(around).query(places)[0], 0.0)
     best = int(room.argmax())
     if not room[best] > 0:
         return None
@@ -139,13 +141,6 @@ def _spread(boundary: Facets) -> np.ndarray:
     d = boundary.corners.shape[2]
     placed, _ = boundary.place(probes(_AROUND, d - 1))
     return np.vstack([boundary.corners.reshape(-1, d), placed])
-
-
-def _nearest(places: np.ndarray, around: np.ndarray) -> np.ndarray:
-    squares = sum(
-        (places[:, None, k] - around[None, :, k]) ** 2 for k in range(places.shape[1])
-    )
-    return np.sqrt(squares.min(axis=1))
 
 
 def _rounded(numbers: Iterable[float]) -> tuple[float, ...]:
