@@ -101,7 +101,7 @@ def _too_many(
     given: Sequence[tuple[Stated, Plane]],
 ) -> Iterator[_Excess]:
     column = statement.coordinates.index(coordinate)
-    count = _most_met([[plane] for _, plane in given], column)
+    count = _most_met(statement, [[plane] for _, plane in given], column)
     if count - _tied(statement, system, coordinate) <= taken:
         return
     agreed = agree(statement, system)
@@ -119,7 +119,7 @@ def _too_many(
             # Twice the same at one place is one, or a contradiction that is told as that.
             what = one.leaves[0] if len(one.leaves) == 1 and not one.residual.whole else one.name
             stated.setdefault((what, plane.value), []).append(plane)
-    sure = _most_met([*stated.values()], column)
+    sure = _most_met(statement, [*stated.values()], column)
     places = places_in_words([(one.name, plane) for one, plane in given[:_TOLD]])
     if len(given) > _TOLD:
         places += f" and {len(given) - _TOLD} more"
@@ -288,20 +288,34 @@ def _says_how_many(statement: Statement, system: System, coordinate: str) -> boo
     return True
 
 
-def _most_met(groups: Sequence[Sequence[Plane]], column: int) -> int:
+def _most_met(statement: Statement, groups: Sequence[Sequence[Plane]], column: int) -> int:
     """Return how many groups of planes across a coordinate one line along it meets, about.
 
-    Tried are the lines through the planes' points; a plane reaches as far as its points do.
+    Tried are the lines through the planes' points; a plane reaches as far as its points do. A line
+    that leaves the domain in between, as at a hole, is another one on the other side. The planes of
+    a group are at one place, or nowhere (a mean).
     """
     if not groups:
         return 0
     points = [[np.delete(plane.points, column, axis=1) for plane in group] for group in groups]
     lines = np.concatenate([each for group in points for each in group])
-    met = np.zeros(len(lines), int)
-    for group in points:
+    met: dict[float, np.ndarray] = {}
+    everywhere = np.zeros(len(lines), int)
+    for group, own in zip(groups, points, strict=True):
         reached = [
             np.all((each.min(axis=0) <= lines) & (lines <= each.max(axis=0)), axis=1)
-            for each in group
+            for each in own
         ]
-        met += np.any(reached, axis=0)
-    return int(met.max())
+        place, found = group[0].value, np.any(reached, axis=0).astype(int)
+        if math.isnan(place):
+            everywhere += found
+        else:
+            met[place] = met.get(place, 0) + found
+    count = most = np.zeros(len(lines), int)
+    for before, place in zip([None, *sorted(met)], sorted(met), strict=False):
+        if before is not None:
+            between = np.insert(lines, column, (before + place) / 2, axis=1)
+            count = np.where(statement.problem.domain.contains(between), count, 0)
+        count = count + met[place]
+        most = np.maximum(most, count)
+    return int((most + everywhere).max())

@@ -17,6 +17,8 @@ from pinn.training.experiment import Experiment
 BC, IC, P, EQ = pinn.Dirichlet, pinn.Initial, pinn.Problem, pinn.Equation
 X, Y, T = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1), pinn.Time("t", 0, 1)
 CONFIGS = Path(__file__).parents[3] / "configs"
+HOLE = pinn.Interval("x", 0.4, 0.7) * pinn.Interval("y", 0.3, 0.6)
+PIERCED = X * Y - HOLE.named("hole")
 AT_BOTH = [BC("u", 0, on="x=0"), BC("u", 3, on="x=1")]
 ROTATION = {"e": "u_x - v", "f": "v_x + u"}
 SOME = {"x": np.linspace(0, 1, 5), "u": np.zeros(5)}
@@ -55,6 +57,13 @@ TOO_MANY = {
         P(X * Y, ["u"], {"e": "laplacian(u) + x"}, [BC("u", 0), pinn.Neumann("u", "y - 1/2")]),
         "x", 4, 2,
     ),
+    "on both sides of a hole": (
+        P(PIERCED, ["u"], {"e": "laplacian(u) + x"}, [
+            BC("u", 1, on="hole"), BC("u", 0, on="not hole"),
+            pinn.Neumann("u", "y - 1/2", on=["x=0", "x=1"]),
+        ]),
+        "x", 4, 2,
+    ),
 }  # fmt: skip
 
 
@@ -84,6 +93,9 @@ def test_it_is_said_before_training():
 
 
 FINE = {
+    "a hole with flat sides": P(
+        PIERCED, ["u"], {"e": "laplacian(u)"}, [BC("u", 1, on="hole"), BC("u", 0, on="not hole")]
+    ),
     "inflow": P(X * T, ["u"], {"e": "u_t + 2*u_x"}, [IC("u", 0), BC("u", 0, on="x=0")]),
     "a flux at one end": P(
         X, ["u", "q"], {"e": "q - u_x", "f": "q_x + 1"},
