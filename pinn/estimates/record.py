@@ -197,7 +197,7 @@ class ErrorEstimate:
     def text(self) -> list[str]:
         """Return a phrase for each unknown: "estimated error of u 2.1e-05"."""
         return [
-            f"estimated error of {name} {value:.1e}"
+            f"estimated error of {name} {shown(value, '.1e')}"
             f"{', not to be trusted' if is_doubted(value, self.doubts) else ''}"
             for name, value in self.relative_l2.items()
         ]
@@ -209,7 +209,8 @@ class ErrorEstimate:
         for name, value in self.relative_l2.items():
             place = ", ".join(f"{n} = {v:.4g}" for n, v in self.where.get(name, {}).items())
             largest = shown(self.maximum[name], ".2e")
-            lines.append(f"{name:12}{value:14.2e}{largest:>12}  {place}".rstrip())
+            told = shown(value, ".2e")
+            lines.append(f"{name:12}{told:>14}{largest:>12}  {place}".rstrip())
         if not math.isnan(self.unexplained):
             part = "all of it" if self.unexplained >= 1 else f"{self.unexplained:.2g}"
             lines.append(f"unexplained part of the residual: {part}")

@@ -637,3 +637,9 @@ def test_what_it_takes_is_foreseen_by_what_a_part_of_the_points_takes(trained):
         clock=lambda: float(next(ticks)),
     )  # fmt: skip
     assert measured.seconds == pytest.approx(1.15 * (10 + 12 * (19 + 1 + 5)))
+
+
+def test_an_error_that_is_not_told_is_no_number_in_words():
+    estimate = ErrorEstimate(relative_l2={"u": np.nan}, maximum={"u": np.nan}, doubts=("why",))
+    (phrase,) = estimate.text()
+    assert phrase.startswith("estimated error of u not told") and "nan" not in str(estimate)
