@@ -39,7 +39,7 @@ class InputPlan:
             self.given.append(pieces)
             with at("embedding", number):
                 pieces = embedding.pieces(pieces)
-                embedding.check(domain)
+                embedding.check(domain, self.given[-1])
         self.width = sum(piece.width for piece in pieces)
         self._pieces = pieces
 

@@ -49,7 +49,7 @@ class Embedding(ABC):
     def pieces(self, given: Sequence[Piece]) -> tuple[Piece, ...]:
         """Return what the pieces become; DeclarationError for pieces that it cannot take."""
 
-    def check(self, domain: Shape) -> None:
+    def check(self, domain: Shape, given: Sequence[Piece]) -> None:
         """Raise DeclarationError for a domain in which the pieces are no numbers somewhere."""
         return
 

@@ -52,8 +52,9 @@ class InversionEmbedding(Embedding):
         if self.coordinates is not None and len(set(self.coordinates)) < len(self.coordinates):
             refuse(f"expected different names, got {', '.join(self.coordinates)}", "coordinates")
 
-    def check(self, domain: Shape) -> None:
-        at = dict(zip(self.coordinates or domain.coordinates, self.center, strict=False))
+    def check(self, domain: Shape, given: Sequence[Piece]) -> None:
+        names = [given[place].name for place in self._places(given)]
+        at = dict(zip(names, self.center, strict=True))
         factors = [one for one in domain.factors if set(one.coordinates) & set(at)]
         if any(set(one.coordinates) - set(at) for one in factors):
             return  # a part of a shape's coordinates has no inside

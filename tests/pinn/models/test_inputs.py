@@ -249,6 +249,10 @@ def test_fourier_features_find_what_a_plain_network_does_not():
             "embedding.0.radius: expected less than the distance to the farthest corner",
         ),
         (
+            ["t", "x"], [pinn.InversionEmbedding((0.1, 2), 0.5)],
+            r"embedding.0.center: expected a point in a hole, got \[0.1, 2\] in the dom.* no hole",
+        ),
+        (
             (), [pinn.InversionEmbedding((0, 0.1), 0.5)],
             r"embedding.0.center: expected a point in a hole, got \[0, 0.1\] in the dom.* no hole",
         ),
