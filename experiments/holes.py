@@ -4,7 +4,7 @@
 
 Nothing is given to `pinn.solve` but the problem, the seed and the limit, and then once more with a
 network that is told to see the coordinates alone. Every problem has a solution as a formula, which
-is singular somewhere in its holes, and the error is measured when training has ended.
+is singular in its holes but for the last, and the error is measured when training has ended.
 """
 
 from __future__ import annotations
@@ -193,8 +193,8 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the results as a page."""
     told = (
         "Then once more with `pinn.AutoModel(features=[x, y])`, which sees the coordinates alone "
-        "and has points all over the domain. Solutions are formulas, singular in the holes; errors "
-        "those of the worst unknown.\n\n"
+        "and has points all over the domain. Solutions are formulas, singular in the holes but for "
+        "the smooth one; errors those of the worst unknown.\n\n"
         + "\n".join(
             f"- {row['name']} ({ROWS[row['name']].told}): {number(row['alone'], 2)} by the "
             f"coordinates alone, **{number(row['error'], 2)}** by default"
