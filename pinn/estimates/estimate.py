@@ -37,6 +37,7 @@ from pinn.estimates.record import (
 )
 from pinn.estimates.second_features import by_second_features
 from pinn.estimates.second_solution import not_solved_after, second_solution
+from pinn.estimates.significance import APART, is_distinct, most_distinct, neighbours
 from pinn.estimates.unseen import (
     at_most,
     is_large,
@@ -70,8 +71,6 @@ _ROWS, _MOST_POINTS = 2.3, 3500
 _GOOD, _BAD = 0.02, 1 / 3
 # A further Newton step leaves at most this share of what the one before has left.
 _PROGRESS, _STEPS = 0.9, 3
-# Corrections that the residual does not tell apart should be about as large.
-_APART = 3.0
 # A tenth of a correction changes the residual by a tenth of what the whole does, but for this part:
 # beyond it, and with much of the residual left, its linearised equation is no equation of it.
 _LITTLE, _BENT, _STRETCHED = 0.1, 0.1, 100.0
@@ -358,20 +357,27 @@ class _Estimation:
         solver = problem.solver(best.solver.ridge, among)
         return self._judged_by(problem, solver, solver(problem.rows))[0]
 
-    def _chance(self, problem: Linearised, best: Correction) -> float:
-        """Return what share of a correction chance in the rows has made, of the worst output.
+    def _chances(
+        self, problem: Linearised, corrections: Iterable[Correction]
+    ) -> dict[Correction, float]:
+        """Return what share of each correction chance in the rows has made, of the worst output.
 
-        The networks stand where the correction leads.
+        The networks stand where the last one leads.
         """
-        after = self._nonlinear.weighted_rows(self._corrected.theta) * problem.scale
-        parameters, p = self._extension.parameters, problem.moved(best.direction)
+        parameters = self._extension.parameters
         parameters.load(self._extension.theta)
         rng = stream(self._experiment.seed, "error estimate", "chance")
         outputs = slopes_of_outputs(problem, parameters, self._places_of_outputs(), rng)
-        return max((
-            best.solver.scatter(slopes, after) / max(float(np.linalg.norm(slopes @ p)), 1e-300)
-            for _, slopes in outputs
-        ), default=np.inf)  # fmt: skip
+        slopes, found = [one for _, one in outputs], {}
+        for one in corrections:
+            self._corrected.move(one.direction)
+            after = self._nonlinear.weighted_rows(self._corrected.theta) * problem.scale
+            p = problem.moved(one.direction)
+            sizes = [max(float(np.linalg.norm(each @ p)), 1e-300) for each in slopes]
+            scatter = one.solver.scatter(slopes, after) if slopes else []
+            shares = [by_chance / size for by_chance, size in zip(scatter, sizes, strict=True)]
+            found[one] = max(shares, default=np.inf)
+        return found
 
     # ---- what is said of it
 
@@ -392,15 +398,16 @@ class _Estimation:
         spread = self._spread(better, part, _some(places), best, plausible(tried, best))
         self._corrected.move(best.direction)
         remains = self._remains(best)
-        if remains.is_hardly_seen:
-            chance = self._chance(linearised, best)
-            others = [*tried, self._of_fewer_waves(linearised, best)]
+        if remains.share >= _BAD:
+            corrections = [best, *(one for one in tried if one is not best)]
+            chance = self._chances(linearised, corrections)
+            best = most_distinct(corrections, chance)
+            others = [*neighbours(best, tried, chance), self._of_fewer_waves(linearised, best)]
             factor, _ = self._spread(better, part, _some(places), best, others)
             self._corrected.move(best.direction)
-            # squares of the error and of chance add up to that of what is found
-            settled = factor <= _APART and chance**2 <= 1 - 1 / _APART**2
-            settled = settled and bool(np.isfinite(remains.bend))
-            remains = dataclasses.replace(remains, settled=settled)
+            remains = self._remains(best)
+            settled = factor <= APART and is_distinct(chance[best]) and np.isfinite(remains.bend)
+            remains = dataclasses.replace(remains, settled=bool(settled))
         moved = better.at(places)
         apart = differences(problem, places, values, moved)
         if not remains.is_explained:
@@ -545,7 +552,7 @@ class _Estimation:
             yield from self._fits_points
         yield from _noise_doubts(remains)
         factor, name = spread
-        if factor > _APART and not remains.only_rounding:
+        if factor > APART and not (remains.only_rounding or remains.settled):
             yield (
                 f"errors of {name} that differ by a factor {factor:.2g} explain the residual about "
                 "as well: the true one may be as much off"
@@ -643,8 +650,8 @@ class _Remains:
     only_rounding: whether no more than rounding is left. near_rounding: whether more is left, but
     there was next to nothing but rounding before. bend: how far the residual is from linear in the
     correction, as a share; 0 where that was not asked. noisy: the blocks of data that are fitted as
-    well as their noise allows. settled: whether all ridges, and half of the waves, find errors
-    about as large, which chance in the rows has not made; asked where rows do not confirm one.
+    well as their noise allows. settled: whether other ridges, and half of the waves, find errors
+    about as large, which chance in the rows has not made; asked where much of it is left.
     """
 
     share: float
@@ -654,11 +661,6 @@ class _Remains:
     bend: float
     noisy: tuple[str, ...]
     settled: bool = False
-
-    @property
-    def is_hardly_seen(self) -> bool:
-        """Whether next to nothing of the residual is that of the correction."""
-        return self.share >= _BAD and not self.confirmed
 
     @property
     def is_explained(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -129,21 +130,32 @@ class Ridge:
         """Return the direction p, (size,), that makes rows + J p small, for rows (rows,)."""
         return self._problem._solved(rows, self._upper, self._among)
 
-    def scatter(self, slopes: np.ndarray, after: np.ndarray) -> float:
-        """Return how far chance in the rows of the fit has moved some values through p.
+    def scatter(self, slopes: Sequence[np.ndarray], after: np.ndarray) -> list[float]:
+        """Return how far chance in the rows of the fit has moved some values through p, by group.
 
-        slopes: of the values in the scaled p, (values, P). after: what p leaves of all rows,
-        (rows,). It is the root of the sum of the values' variances, to which each row adds its own
-        square over one minus its leverage (HC2 of MacKinnon and White, J. Econometrics 29 (1985)).
+        slopes: of the values of each group in the scaled p, (values, P). after: what p leaves of
+        all rows, (rows,). It is the root of the sum of the values' variances, to which each row
+        adds its own square over one minus its leverage (HC2 of MacKinnon and White, J.
+        Econometrics 29 (1985)).
         """
-        from scipy.linalg import cho_solve, solve_triangular
+        from scipy.linalg import cho_solve
+
+        fitted = self._problem._fitted[:, self._among]
+        deviations = np.sqrt(np.square(after[~self._problem.held]) / self._free)
+        found = []
+        for group in slopes:
+            by_row = fitted @ cho_solve((self._upper, False), group.T[self._among])
+            found.append(float(np.linalg.norm(by_row * deviations[:, None])))
+        return found
+
+    @cached_property
+    def _free(self) -> np.ndarray:
+        """One minus the leverage of each row of the fit, (rows of the fit,)."""
+        from scipy.linalg import solve_triangular
 
         fitted = self._problem._fitted[:, self._among]
         leverage = solve_triangular(self._upper, fitted.T, trans="T", check_finite=False)
-        free = np.maximum(1 - np.square(leverage).sum(axis=0), _OWN)
-        by_row = fitted @ cho_solve((self._upper, False), slopes.T[self._among])
-        squares = np.square(after[~self._problem.held]) / free
-        return float(np.sqrt((np.square(by_row) * squares[:, None]).sum()))
+        return np.maximum(1 - np.square(leverage).sum(axis=0), _OWN)
 
 
 def _scale(objective: Objective, rows: np.ndarray, jacobian: np.ndarray) -> np.ndarray:

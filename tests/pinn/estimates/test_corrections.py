@@ -123,7 +123,7 @@ def test_what_chance_moves_is_what_rows_drawn_again_and_again_do():
     for one in noise[:200]:
         whole[~found.held] = one
         whole[~found.held] += fitted @ found.moved(solver(whole))
-        told.append(solver.scatter(slopes, whole) ** 2)
+        told.append(solver.scatter([slopes], whole)[0] ** 2)
     assert np.sqrt(np.mean(told)) == pytest.approx(expected, rel=0.1)
 
 
