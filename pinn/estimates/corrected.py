@@ -66,7 +66,7 @@ class Corrected:
             put(made.network.parameters(), own)
             put(made.ahead.parameters(), own + step * along)
             put(made.behind.parameters(), own - step * along)
-            put([made.factor], 1 / (2 * step))
+            put([made.factor], 1 / (2 * step) if step > 0 else np.inf)  # beyond all numbers
         for old, new in extension.coefficients(self.parameters).values():
             vector[new] = extension.theta[old] + direction[old]
         self.theta = vector

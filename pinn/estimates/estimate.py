@@ -74,6 +74,8 @@ _PROGRESS, _STEPS = 0.9, 3
 # A tenth of a correction changes the residual by a tenth of what the whole does, but for this part:
 # beyond it, and with much of the residual left, its linearised equation is no equation of it.
 _LITTLE, _BENT, _STRETCHED = 0.1, 0.1, 100.0
+# Up to here it is linear, and what a ridge has taken away is all that tells two of them apart.
+_STRAIGHT = 0.01
 # A residual of this share of the terms of an equation is no small one.
 _FAR = 0.01
 # What the work takes is measured at one of so many parts of the points.
@@ -375,8 +377,8 @@ class _Estimation:
             p = problem.moved(one.direction)
             sizes = [max(float(np.linalg.norm(each @ p)), 1e-300) for each in slopes]
             scatter = one.solver.scatter(slopes, after) if slopes else []
-            shares = [by_chance / size for by_chance, size in zip(scatter, sizes, strict=True)]
-            found[one] = max(shares, default=np.inf)
+            shares = np.nan_to_num(np.divide(scatter, sizes), nan=np.inf)
+            found[one] = float(shares.max(initial=0.0)) if slopes else np.inf
         return found
 
     # ---- what is said of it
@@ -402,10 +404,13 @@ class _Estimation:
             corrections = [best, *(one for one in tried if one is not best)]
             chance = self._chances(linearised, corrections)
             best = most_distinct(corrections, chance)
-            others = [*neighbours(best, tried, chance), self._of_fewer_waves(linearised, best)]
-            factor, _ = self._spread(better, part, _some(places), best, others)
             self._corrected.move(best.direction)
             remains = self._remains(best)
+            # what is not linear may hide from small ridges what large ones find
+            others = tried if remains.bend > _STRAIGHT else neighbours(best, tried, chance)
+            others = [*others, self._of_fewer_waves(linearised, best)]
+            factor, _ = self._spread(better, part, _some(places), best, others)
+            self._corrected.move(best.direction)
             settled = factor <= APART and is_distinct(chance[best]) and np.isfinite(remains.bend)
             remains = dataclasses.replace(remains, settled=bool(settled))
         moved = better.at(places)

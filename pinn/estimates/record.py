@@ -56,6 +56,11 @@ def shown(error: float | None, form: str) -> str:
     return "not told" if error is None or math.isnan(error) else format(error, form)
 
 
+def share_of_all(error: float) -> str:
+    """Return a relative error that is possible as text: beyond the unknown itself no number."""
+    return shown(error, ".1e") if error < 1 else "all of it"
+
+
 def left_out(seconds: float, limit: float) -> str:
     """Return why there is no estimate where it would take longer than it may."""
     return (
@@ -127,6 +132,21 @@ class ErrorEstimate:
     )
 
     @property
+    def up_to(self) -> dict[str, float]:
+        """How large the errors of which an estimate is not to be trusted may be, by unknown.
+
+        The larger errors of `possible`; those that are not told, and of estimates that are
+        trusted, are left out.
+        """
+        found = {}
+        for name, value in self.relative_l2.items():
+            error = self.possible.get(name)
+            is_larger = error is not None and (value is None or not error <= value)
+            if is_larger and is_doubted(value, self.doubts):
+                found[name] = error
+        return found
+
+    @property
     def trusted(self) -> bool:
         """Whether there is an estimate, and nothing speaks against it: neither doubts nor size."""
         return bool(self.relative_l2) and not reasons(self.relative_l2, self.doubts)
@@ -196,21 +216,26 @@ class ErrorEstimate:
 
     def text(self) -> list[str]:
         """Return a phrase for each unknown: "estimated error of u 2.1e-05"."""
+        up_to = self.up_to
         return [
             f"estimated error of {name} {shown(value, '.1e')}"
             f"{', not to be trusted' if is_doubted(value, self.doubts) else ''}"
+            f"{f': up to {share_of_all(up_to[name])}' if name in up_to else ''}"
             for name, value in self.relative_l2.items()
         ]
 
     def __str__(self) -> str:
-        lines = []
+        lines, up_to = [], self.up_to
         if self.relative_l2:
-            lines.append(f"{'':12}{'relative L2':>14}{'maximum':>12}  at")
+            bound = f"{'up to':>12}" if up_to else ""
+            lines.append(f"{'':12}{'relative L2':>14}{bound}{'maximum':>12}  at")
         for name, value in self.relative_l2.items():
             place = ", ".join(f"{n} = {v:.4g}" for n, v in self.where.get(name, {}).items())
             largest = shown(self.maximum[name], ".2e")
             told = shown(value, ".2e")
-            lines.append(f"{name:12}{told:>14}{largest:>12}  {place}".rstrip())
+            most = share_of_all(up_to[name]) if name in up_to else ""
+            bound = f"{most:>12}" if up_to else ""
+            lines.append(f"{name:12}{told:>14}{bound}{largest:>12}  {place}".rstrip())
         if not math.isnan(self.unexplained):
             part = "all of it" if self.unexplained >= 1 else f"{self.unexplained:.2g}"
             lines.append(f"unexplained part of the residual: {part}")

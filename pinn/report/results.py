@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from pinn.estimates.record import is_doubted, reasons
+from pinn.estimates.record import is_doubted, reasons, share_of_all
 from pinn.markup import Html, element, facts, joined, table
 from pinn.report.fields import labelled
 from pinn.report.subject import Subject
@@ -129,8 +129,10 @@ def _errors(report: Report, names: Sequence[str]) -> Html:
         columns |= {"relative L2": _shown(report.rel_l2), "maximum": _shown(report.max_error)}
     if estimate.relative_l2:
         doubted = {n for n, v in estimate.relative_l2.items() if is_doubted(v, estimate.doubts)}
-        columns |= {"estimated relative L2": _shown(estimate.relative_l2, doubted),
-                    "estimated maximum": _shown(estimate.maximum, doubted)}  # fmt: skip
+        columns["estimated relative L2"] = _shown(estimate.relative_l2, doubted)
+        if estimate.up_to:
+            columns["up to"] = {name: share_of_all(one) for name, one in estimate.up_to.items()}
+        columns["estimated maximum"] = _shown(estimate.maximum, doubted)
     rows = [[name, *(values.get(name, short(None)) for values in columns.values())]
             for name in names]  # fmt: skip
     headings = ["unknown", *columns]

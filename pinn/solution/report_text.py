@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pinn.estimates.record import is_doubted, reasons, shown
+from pinn.estimates.record import is_doubted, reasons, share_of_all, shown
 from pinn.text import aligned, labelled, shortened
 
 if TYPE_CHECKING:
@@ -122,13 +122,18 @@ def _errors(report: Report) -> Table:
         headings += ["est. relative L2", "est. max error"]
         columns += [(estimate.relative_l2, ".1e", doubted), (estimate.maximum, ".1e", doubted)]
     rows = [
-        (name, *(
+        [name, *(
             marked(shown(values[name], form), name in doubted) if name in values else ""
             for values, form, doubted in columns
-        ))
+        )]
         for name in names
     ]  # fmt: skip
-    return Table(headings, rows)
+    up_to = estimate.up_to
+    if up_to:
+        headings.insert(-1, "up to")
+        for name, row in zip(names, rows, strict=True):
+            row.insert(-1, share_of_all(up_to[name]) if name in up_to else "")
+    return Table(headings, [tuple(row) for row in rows])
 
 
 def marked(text: str, doubted: bool) -> str:

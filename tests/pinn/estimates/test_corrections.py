@@ -70,6 +70,16 @@ def test_a_correction_is_linear_along_its_direction(model):
     np.testing.assert_allclose(outputs(corrected.parameters, start)[:, 0], np.cos(start[:, 0]))
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_a_direction_beyond_all_numbers_is_no_correction():
+    """A ridge that is too small for rounding may find one: it is not told, and stops nothing."""
+    _, _, extension = extension_of()
+    corrected = Corrected(extension)
+    corrected.move(np.full(extension.parameters.size, 1e200))
+    with np.errstate(all="ignore"):
+        assert not np.isfinite(outputs(corrected.parameters)).any()
+
+
 def test_the_least_squares_are_those_of_the_rows_that_are_not_held_back():
     experiment, _, extension = extension_of()
     objective = Objective(
