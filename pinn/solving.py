@@ -41,6 +41,7 @@ from pinn.diagnosis import (
     solved_by_zero,
     unsolved,
     untrained,
+    weighed_by_errors,
     with_noise,
     without_branch,
     without_inversions,
@@ -254,9 +255,10 @@ def solve(
     them, or a list of these, whose weights are multiplied. A problem in units far from its own is
     scaled: without weights and a target, blocks whose residuals are a thousand times apart are
     weighed by their size, and networks whose scale is left out get one
-    (pinn.diagnosis.in_natural_units); and equations outweigh data whose sigma is told, by
-    pinn.Discrepancy (pinn.diagnosis.outweighing_noise). The report says so. precision: "float64" or
-    "float32".
+    (pinn.diagnosis.in_natural_units); equations beside conditions that are trained are weighed by
+    the errors that they stand for (pinn.diagnosis.weighed_by_errors); and equations outweigh data
+    whose sigma is told, by pinn.Discrepancy (pinn.diagnosis.outweighing_noise). The report says so.
+    precision: "float64" or "float32".
     device: "cpu", "cuda", or one of several GPUs: "cuda:1". callbacks: functions of a step record,
     or objects with the methods of pinn.training.Callback; pinn.Progress() shows progress, and
     without it nothing is printed.
@@ -415,6 +417,7 @@ def _chosen(
     started = start.problem if isinstance(start, Solution) else None
     experiment, decisions = in_natural_units(asked, fixed_model=started is not None)
     experiment, weighed = outweighing_noise(experiment, asked)
+    experiment, by_errors = weighed_by_errors(experiment)
     left_open = experiment
     experiment, layers = in_layers(experiment, started)
     experiment, spots = at_spots(experiment, left_open)
@@ -426,7 +429,7 @@ def _chosen(
         experiment, by_way = eased(chosen.experiment)
         chosen = chosen._replace(experiment=experiment, decisions=(*chosen.decisions, *by_way))
     return chosen._replace(decisions=(
-        *decisions, *weighed, *layers, *spots, *holes, *linear, *chosen.decisions,
+        *decisions, *weighed, *by_errors, *layers, *spots, *holes, *linear, *chosen.decisions,
     ))
 
 

@@ -7,6 +7,7 @@ from pinn.diagnosis.adapted.natural_units import in_natural_units
 from pinn.diagnosis.adapted.outweighed import outweighing_noise
 from pinn.diagnosis.adapted.spotted import at_spots
 from pinn.diagnosis.adapted.superposed import by_functions, without_branch
+from pinn.diagnosis.adapted.weighed import weighed_by_errors
 from pinn.diagnosis.bands import standard_errors, with_noise
 from pinn.diagnosis.check import BlockCheck, Check, StageCheck, check_run
 from pinn.diagnosis.diagnose import Diagnosis, doctor
@@ -29,6 +30,6 @@ __all__ = [
     "ProblemWarning", "StageCheck", "UnsolvedWarning", "around_holes", "at_spots", "by_functions",
     "check_run", "doctor", "eased", "follows_noise", "in_layers", "in_natural_units", "jumps",
     "lacks_conditions", "lacks_inflow", "missed", "overfitted", "preflight", "recovery",
-    "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained", "with_noise",
-    "without_branch", "without_inversions",
+    "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained",
+    "weighed_by_errors", "with_noise", "without_branch", "without_inversions",
 ]  # fmt: skip

@@ -15,13 +15,10 @@ from pinn.diagnosis.adapted.model_scale import (
     with_scale,
 )
 from pinn.diagnosis.posed.poles import Beginning, beginnings
-from pinn.diagnosis.posed.responses import responses
 from pinn.diagnosis.posed.sizes import FAR, Size, block_sizes
 from pinn.diagnosis.posed.statement import Statement, statement_of
 from pinn.models import AutoModel
 from pinn.objective.weighting import Fixed
-from pinn.problem import Problem
-from pinn.residuals import Measured
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
@@ -31,9 +28,6 @@ from pinn.training.experiment import Experiment
 _APART = 1e3
 # Where coefficients are to be found, an equation that counts little tells nothing of them.
 _APART_TO_FIND = 300.0
-# What an equation makes of an error is taken off its residual down to this weight: waves that are
-# short in the domain see more of an error than half a wave tells.
-_LEAST = 1e-4
 
 
 def in_natural_units(
@@ -46,12 +40,10 @@ def in_natural_units(
     equations state that an unknown is 20 times larger or smaller than one. Where the residuals of
     two blocks are a thousand times apart for unknowns of the stated sizes, as rho*cp*T_t - k*T_xx
     in SI units and T = 300 are, each block is weighed by the square of its size, so that what is
-    minimised are shares of it. Elsewhere equations are weighed by the square of what they make of
-    an error (pinn.diagnosis.posed.responses), so that a residual counts as the error that it stands
-    for, beside conditions, which see that itself. All are powers of ten. Weights that are given, by
-    number or by a scheme, stay as they are, and so does the loss where a target is given for it,
-    and a network that is linear in what is trained but for one that a trial chooses. fixed_model:
-    whether the numbers to start from belong to the model as it is. docs/decisions/0060, 0074.
+    minimised are shares of it. Both are powers of ten. Weights that are given, by number or by a
+    scheme, stay as they are, and so does the loss where a target is given for it, and a network
+    that is linear in what is trained but for one that a trial chooses. fixed_model: whether the
+    numbers to start from belong to the model as it is. docs/decisions/0060.
     """
     statement = statement_of(experiment.problem)
     if statement is None:
@@ -72,14 +64,8 @@ def in_natural_units(
     blocks = _blocks_to_weigh(experiment, statement, given)
     if blocks:
         weights = {name: 10.0 ** (-2 * round(math.log10(size))) for name, size in blocks.items()}
-        decisions.append(_weighed(blocks, weights))
-    else:
-        found = _equations_to_weigh(experiment, statement)
-        weights = {name: _of_response(response) for name, response in found.items()}
-        if weights:
-            decisions.append(_weighed_by_errors(found, weights))
-    if weights:
         experiment = replace(experiment, weighting=Fixed(weights))
+        decisions.append(_weighed(blocks, weights))
     return experiment, tuple(decisions)
 
 
@@ -114,47 +100,17 @@ def _blocks_to_weigh(
     """
     problem = experiment.problem
     finds = bool(problem.parameters or problem.fields)
-    if not _is_free(experiment):
+    in_time_alone = problem.domain.coordinates == (problem.domain.time,)
+    is_free = experiment.weighting == Fixed() and experiment.target is None
+    if not is_free:
         return {}
-    by_windows = _is_in_time_alone(problem) and not finds
+    by_windows = in_time_alone and not finds
     sizes = block_sizes(statement, given, everywhere=by_windows) or {}
     far = sizes
     if by_windows:
         far = {name: size for name, size in sizes.items() if name in problem.equations}
     apart = max(far.values(), default=1.0) / min(far.values(), default=1.0)
     return sizes if apart > (_APART_TO_FIND if finds else _APART) else {}
-
-
-def _equations_to_weigh(experiment: Experiment, statement: Statement) -> dict[str, float]:
-    """Return what equations make of an error of one where that is to be taken off their residuals.
-
-    Where conditions are trained beside them, by more than a mean. Not in time alone, nor where data
-    are fitted or something is to be found by them, whose weights are those of their noise; nor
-    where unknowns have other scales than each other.
-    """
-    problem = experiment.problem
-    trained = any(one.name not in problem.equations and not one.whole for one in problem.residuals)
-    fits = any(isinstance(one.source, Measured) for one in problem.residuals)
-    finds = bool(problem.parameters or problem.fields)
-    scales = set(scales_of(experiment.model, problem.unknowns).values())
-    is_other = fits or finds or _is_in_time_alone(problem) or len(scales) > 1
-    if is_other or not trained or not _is_free(experiment):
-        return {}
-    found = responses(statement) or {}
-    return found if any(_of_response(one) < 1 for one in found.values()) else {}
-
-
-def _is_free(experiment: Experiment) -> bool:
-    return experiment.weighting == Fixed() and experiment.target is None
-
-
-def _is_in_time_alone(problem: Problem) -> bool:
-    return problem.domain.coordinates == (problem.domain.time,)
-
-
-def _of_response(response: float) -> float:
-    """Return the weight of an equation: one that makes little of an error counts as it is."""
-    return max(_LEAST, 10.0 ** -math.floor(2 * math.log10(max(response, 1.0))))
 
 
 def _begun(starts: Mapping[str, Beginning]) -> Decision:
@@ -180,14 +136,4 @@ def _weighed(sizes: Mapping[str, float], weights: Mapping[str, float]) -> Decisi
         0, f"weights: {written}",
         f"as the problem is stated the residual of {large} is about {sizes[large]:.0e} large, and "
         f"that of {small} about {sizes[small]:.0e}; each has the weight 1/size^2",
-    )  # fmt: skip
-
-
-def _weighed_by_errors(found: Mapping[str, float], weights: Mapping[str, float]) -> Decision:
-    written = ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
-    made = ", ".join(f"{response:.2g} in {name}" for name, response in found.items())
-    return Decision(
-        0, f"weights: {written}",
-        f"an error of one, half a wave over the domain, makes a residual of {made}; conditions "
-        "have the weight 1",
     )  # fmt: skip

@@ -1,0 +1,62 @@
+"""A run whose equations are weighed by the errors that they stand for, where conditions are too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pinn.diagnosis.adapted.model_scale import scales_of
+from pinn.diagnosis.posed.responses import responses
+from pinn.diagnosis.posed.statement import statement_of
+from pinn.objective.weighting import Fixed
+from pinn.residuals import Measured
+from pinn.training.course import Decision
+from pinn.training.experiment import Experiment
+
+# What an equation makes of an error is taken off its residual down to this weight: short waves see
+# more of an error than half a wave tells.
+_LEAST = 1e-4
+
+
+def weighed_by_errors(experiment: Experiment) -> tuple[Experiment, tuple[Decision, ...]]:
+    """Return a run in which residuals count as errors, and what was decided for that.
+
+    Conditions that are terms of the loss see an error itself, equations what their derivatives make
+    of it (pinn.diagnosis.posed.responses): each of these is weighed by one over the square of that,
+    a power of ten. Where nothing is told of the loss, neither weights nor a target, and conditions
+    are trained beside equations, by more than a mean. Not in time alone, nor where data are fitted
+    or something is to be found by them, whose weights are those of their noise; nor where unknowns
+    have other scales than each other. docs/decisions/0074.
+    """
+    problem = experiment.problem
+    trained = any(one.name not in problem.equations and not one.whole for one in problem.residuals)
+    fits = any(isinstance(one.source, Measured) for one in problem.residuals)
+    finds = bool(problem.parameters or problem.fields)
+    in_time_alone = problem.domain.coordinates == (problem.domain.time,)
+    scales = set(scales_of(experiment.model, problem.unknowns).values())
+    is_free = experiment.weighting == Fixed() and experiment.target is None
+    statement = statement_of(problem)
+    is_other = fits or finds or in_time_alone or len(scales) > 1
+    if is_other or statement is None or not (trained and is_free):
+        return experiment, ()
+    found = responses(statement) or {}
+    weights = {name: _weight(response) for name, response in found.items()}
+    if all(weight == 1 for weight in weights.values()):
+        return experiment, ()
+    return replace(experiment, weighting=Fixed(weights)), (_decision(found, weights),)
+
+
+def _weight(response: float) -> float:
+    """Return the weight of an equation: one that makes little of an error counts as it is."""
+    return max(_LEAST, 10.0 ** -math.floor(2 * math.log10(max(response, 1.0))))
+
+
+def _decision(found: Mapping[str, float], weights: Mapping[str, float]) -> Decision:
+    written = ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
+    made = ", ".join(f"{response:.2g} in {name}" for name, response in found.items())
+    return Decision(
+        0, f"weights: {written}",
+        f"an error of one, half a wave over the domain, makes a residual of {made}; conditions "
+        "have the weight 1",
+    )  # fmt: skip
