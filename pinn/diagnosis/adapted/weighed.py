@@ -6,9 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from pinn.diagnosis.adapted.model_scale import scales_of
 from pinn.diagnosis.posed.responses import responses
-from pinn.diagnosis.posed.statement import statement_of
+from pinn.diagnosis.posed.statement import Statement, statement_of
+from pinn.equations.leaves import At
 from pinn.objective.weighting import Fixed
 from pinn.residuals import Measured
 from pinn.training.course import Decision
@@ -25,12 +28,11 @@ def weighed_by_errors(experiment: Experiment) -> tuple[Experiment, tuple[Decisio
     Conditions that are terms of the loss see an error itself, equations what their derivatives make
     of it (pinn.diagnosis.posed.responses): each of these is weighed by one over the square of that,
     a power of ten. Where nothing is told of the loss, neither weights nor a target, and conditions
-    are trained beside equations, by more than a mean. Not in time alone, nor where data are fitted
-    or something is to be found by them, whose weights are those of their noise; nor where unknowns
-    have other scales than each other. docs/decisions/0074.
+    are trained beside equations, by more than a mean or a place. Not in time alone, nor where data
+    are fitted or something is to be found by them, whose weights are those of their noise; nor
+    where unknowns have other scales than each other. docs/decisions/0074.
     """
     problem = experiment.problem
-    trained = any(one.name not in problem.equations and not one.whole for one in problem.residuals)
     fits = any(isinstance(one.source, Measured) for one in problem.residuals)
     finds = bool(problem.parameters or problem.fields)
     in_time_alone = problem.domain.coordinates == (problem.domain.time,)
@@ -38,13 +40,28 @@ def weighed_by_errors(experiment: Experiment) -> tuple[Experiment, tuple[Decisio
     is_free = experiment.weighting == Fixed() and experiment.target is None
     statement = statement_of(problem)
     is_other = fits or finds or in_time_alone or len(scales) > 1
-    if is_other or statement is None or not (trained and is_free):
+    if is_other or statement is None or not (is_free and _conditions_are_trained(statement)):
         return experiment, ()
     found = responses(statement) or {}
     weights = {name: _weight(response) for name, response in found.items()}
     if all(weight == 1 for weight in weights.values()):
         return experiment, ()
     return replace(experiment, weighting=Fixed(weights)), (_decision(found, weights),)
+
+
+def _conditions_are_trained(statement: Statement) -> bool:
+    """Return whether some condition that is a term of the loss sees errors all along its points.
+
+    One that sees a mean, or the value at a place, as of a pressure, is met exactly beside all else.
+    """
+    problem = statement.problem
+    trained = {one.name for one in problem.residuals if not one.whole}
+    for one in statement.conditions:
+        seen = one.linear is None or any(not isinstance(leaf, At) for leaf in one.leaves)
+        places = len(np.unique(one.points.coordinates, axis=0))
+        if one.name in trained and seen and (places > 1 or len(problem.domain.coordinates) == 1):
+            return True
+    return False
 
 
 def _weight(response: float) -> float:

@@ -45,6 +45,16 @@ def test_equations_of_other_orders_are_weighed_by_their_own():
     assert weights(flow) == {"along_x": 0.01, "along_y": 0.01, "mass": 0.1}
 
 
+def test_conditions_at_the_ends_of_a_line_are_trained():
+    line = pinn.Interval("x", 0, 1)
+    steep = pinn.Problem(line, ["u"], {"e": "u_xx - 1"}, [pinn.Dirichlet("u", 0)])
+    assert weights(steep) == {"e": 0.1}
+    around = pinn.Problem(
+        SQUARE, ["u"], {"e": "laplacian(u) - 1"}, [pinn.Periodic("u", "x", orders=2)]
+    )
+    assert weights(around) == {"e": 0.01}
+
+
 def test_a_weight_is_no_less_than_a_ten_thousandth():
     """-u_xx - (50 pi)^2 u has solutions that are short, of which it makes less than that tells."""
     problem = pinn.Problem(
@@ -60,6 +70,8 @@ DATA = pinn.Data("u", {"x": [0.5, 0.2], "y": [0.5, 0.7], "u": [1.0, 0.4]})
 @pytest.mark.parametrize(("problem", "given"), [
     (poisson(hard=True), {}),
     (poisson(True, pinn.Integral("u", 0.4)), {}),  # a mean can be had exactly
+    (poisson(True, pinn.PointValue("u", 1, x=0.5, y=0.5)), {}),
+    (poisson(True, pinn.Operator("at(u, x=0.5, y=0.5) - 1", on="x=0", name="level")), {}),
     (poisson(False, DATA), {}),
     (pinn.Problem(SQUARE, ["u"], {"poisson": "laplacian(u) + k*sin(pi*x)*sin(pi*y)"},
                   [pinn.Dirichlet("u", 0), DATA], parameters={"k": 1.0}), {}),
