@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -393,7 +393,9 @@ def _prepared(
     """Choose the model, and build what training begins with."""
     clock = asked.ranks.clock
     began, started = clock(), start is not None
-    point = Resumed(asked) if resume is None else resumed(resume, asked)
+    point = Resumed(asked)
+    if resume is not None:
+        point = resumed(resume, asked, _stated(asked, start).experiment)
     chosen = Chosen(point.experiment)
     if not point.resume:
         chosen = _chosen(asked, start, functools.partial(notify, callbacks, "on_choosing"))
@@ -408,12 +410,20 @@ def _prepared(
     return _Prepared(asked, chosen, spent, started, point, objective, test, fresh, said)
 
 
-def _chosen(
-    asked: Experiment,
-    start: Solution | Mapping[str, np.ndarray] | np.ndarray | None,
-    tell: Callable[[str], Any] = lambda sentence: None,
-) -> Chosen:
-    """Return the run with what was left open: units, layers, spots, holes, the model."""
+class _Stated(NamedTuple):
+    """A run with what follows from its problem alone: units, weights, layers, spots, holes.
+
+    plainer: the model without what holes have added to it, None where they have not.
+    """
+
+    experiment: Experiment
+    decisions: tuple[Decision, ...]
+    plainer: Any
+
+
+def _stated(
+    asked: Experiment, start: Solution | Mapping[str, np.ndarray] | np.ndarray | None
+) -> _Stated:
     started = start.problem if isinstance(start, Solution) else None
     experiment, decisions = in_natural_units(asked, fixed_model=started is not None)
     experiment, weighed = outweighing_noise(experiment, asked)
@@ -424,13 +434,22 @@ def _chosen(
     experiment, holes = around_holes(experiment, left_open)
     experiment, linear = by_functions(experiment)
     plainer = without_inversions(experiment.model) if holes else None
-    chosen = with_model(experiment, start is not None, tell, plainer)
+    decided = (*decisions, *weighed, *by_errors, *layers, *spots, *holes, *linear)
+    return _Stated(experiment, decided, plainer)
+
+
+def _chosen(
+    asked: Experiment,
+    start: Solution | Mapping[str, np.ndarray] | np.ndarray | None,
+    tell: Callable[[str], Any] = lambda sentence: None,
+) -> Chosen:
+    """Return the run with what was left open: what its problem says of it, and the model."""
+    stated = _stated(asked, start)
+    chosen = with_model(stated.experiment, start is not None, tell, stated.plainer)
     if chosen.decisions and start is None and not chosen.interrupted:
         experiment, by_way = eased(chosen.experiment)
         chosen = chosen._replace(experiment=experiment, decisions=(*chosen.decisions, *by_way))
-    return chosen._replace(decisions=(
-        *decisions, *weighed, *by_errors, *layers, *spots, *holes, *linear, *chosen.decisions,
-    ))
+    return chosen._replace(decisions=(*stated.decisions, *chosen.decisions))
 
 
 def _begin(

@@ -25,6 +25,8 @@ from pinn.training.records import Resume
 # What says how long a run goes on, which may grow.
 _LIMITS = ("seconds", "target", "error_bars")
 _OF_STAGES = ("steps", "seconds")
+# What a trial chooses of the points.
+_BY_TRIAL = ("interior", "boundary", "initial", "density")
 _MOST_TOLD, _MOST_SHOWN = 8, 60
 
 
@@ -40,23 +42,27 @@ class Resumed(NamedTuple):
     lines: int | None = None
 
 
-def resumed(path: str | os.PathLike[str], asked: Experiment) -> Resumed:
+def resumed(
+    path: str | os.PathLike[str], asked: Experiment, stated: Experiment
+) -> Resumed:
     """Return what a checkpoint goes on with.
 
     path: the file, or the directory of a run. Where its newest is damaged, the one before is taken,
-    with a RuntimeWarning. asked: the run that is declared now. Raises ValueError, with the keys
+    with a RuntimeWarning. asked: the run that is declared now. stated: the same with what follows
+    from its problem; what a trial has chosen is the checkpoint's. Raises ValueError, with the keys
     that differ, where that is another than the checkpoint's, or another version of pinn wrote it;
     FileNotFoundError; pinn.files.DamagedFile.
     """
     path, found = _of_the_same_run(path, asked)
     if found.resume is None:
         return Resumed(asked, None, path, found.lines)
-    experiment = asked
+    experiment = stated
     if is_by_trial(asked.model):
         chosen = found.experiment
-        sampling = replace(asked.sampling, interior=chosen.sampling.interior)
+        points = {name: getattr(chosen.sampling, name) for name in _BY_TRIAL}
+        sampling = replace(stated.sampling, **points)
         experiment = replace(
-            asked, model=chosen.model, sampling=sampling, continuation=chosen.continuation
+            stated, model=chosen.model, sampling=sampling, continuation=chosen.continuation
         )
     return Resumed(experiment, found.resume, path, found.lines)
 

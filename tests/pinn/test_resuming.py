@@ -386,6 +386,33 @@ def test_features_that_a_trial_chose_are_not_tried_again(tmp_path, monkeypatch):
     assert comparable(rest) == comparable(whole)
 
 
+@pytest.mark.parametrize("hole", [False, True])
+def test_features_that_a_trial_chose_keep_their_points_along_walls_and_around_holes(tmp_path, hole):
+    square = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
+    problem = pinn.Problem(
+        square - pinn.Disk((0.5, 0.5), 0.2) if hole else square, ["u"],
+        {"e": "laplacian(u) - u**3 - 1"}, [pinn.Dirichlet("u", 0)],
+    )
+    found = same_from_every_checkpoint(tmp_path, [1], problem=problem, error_bars=False)
+    assert len(found.experiment.draw_points()["dirichlet_u"]) > 200
+    assert (found.experiment.sampling.density is not None) is hole
+
+
+@pytest.mark.parametrize("units", [1.0, 1e6])
+def test_what_a_problem_says_of_weights_and_scales_is_said_again(tmp_path, units):
+    """Of a network that is given, whose run goes on without a trial."""
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": f"u_xx + {units}*u**2"},
+        [pinn.Dirichlet("u", f"{units}*x")],
+    )
+    found = same_from_every_checkpoint(
+        tmp_path, [3], problem=problem, model=SMALL, sampling=pinn.Sampling(**FEW),
+        training=[pinn.Adam(steps=6)], error_bars=False,
+    )
+    assert found.experiment.weighting.initial
+    assert (found.experiment.model.scale != {}) is (units > 1)
+
+
 def test_layers_that_a_trial_chose_keep_their_points(tmp_path, monkeypatch):
     monkeypatch.setattr(choosing, "_LONG_POINTS", 2800)
     monkeypatch.setattr(choosing, "_may_have_windows", lambda _: False)

@@ -10,6 +10,7 @@ import pytest
 import pinn
 from autograd.plan.executors import NumpyExecutor
 from pinn.diagnosis import check as diagnosis_of_runs
+from pinn.diagnosis import weighed_by_errors
 from pinn.diagnosis.check_table import bytes_text, seconds_text
 from pinn.files import to_json
 from pinn.training.experiment import Experiment
@@ -49,7 +50,9 @@ def test_the_blocks_are_what_training_has(check):
     for block in check.blocks:
         expected = np.sqrt(np.mean(residuals[block.name] ** 2))
         assert block.rms == pytest.approx(expected, rel=1e-12)
-    assert check.loss == pytest.approx(sum(b.rms**2 for b in check.blocks), rel=1e-12)
+    weights = weighed_by_errors(setup)[0].weighting.initial
+    squares = sum(weights.get(b.name, 1) * b.rms**2 for b in check.blocks)
+    assert weights["flow"] < 1 and check.loss == pytest.approx(squares, rel=1e-12)
     assert check.parameters == found.size == 2 * 12 + 12 + 12 * 12 + 12 + 12 + 1
     assert check.works and check.errors == check.warnings == check.advice == ()
 

@@ -84,7 +84,7 @@ CASES = {
     "waves": (ode("u_xx/(16*pi)**2 + sin(16*pi*x)", width=16, interior=300, adam=400), LOSS, 30),
     "front": (
         ode("u_x - 0.02*u_xx - 1", width=6, interior=60, adam=300, then="ssbroyden: {steps: 2000}")
-        + "\nseed: 1\n",  # from others some processors' rounding leads to another minimum
+        + f"\n{WEIGHTS}seed: 1\n",  # from others some processors' rounding leads to another minimum
         LOSS, 100,
     ),
     "solver": (ode(width=8, interior=120, adam=400), LOSS, 100),

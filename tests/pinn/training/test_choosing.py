@@ -76,7 +76,7 @@ def test_weights_that_undo_the_units_of_an_equation_undo_them_in_the_trial_too()
         solution = pinn.solve(problem, pinn.AutoModel(), error_bars=False, **given)
         return str(solution.report.decisions[0])
 
-    plain = chosen(1)
+    plain = chosen(1, weighting={"heat": 1.0})
     assert "random features" in plain
     assert chosen(2.0**40, weighting={"heat": 2.0**-80}) == plain
 
