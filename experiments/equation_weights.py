@@ -196,8 +196,8 @@ def measure(row: Row, seed: int) -> dict[str, Any]:
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the results as a page."""
     told = (
-        "Conditions are terms of the loss. Each problem by default and by `pinn.MLP()`, with the "
-        "weights of equations that are chosen and with 1 for all; solutions are formulas, errors "
+        "Conditions are terms of the loss. The lines that follow have this, beside it "
+        "`pinn.MLP()`, and both with a weight of 1 for all; solutions are formulas, errors "
         "those of the worst unknown.\n\n" + "\n".join(map(_line, rows))
     )
     return page("Equations weighed by what they make of an error", "relative L2 error", told, rows)

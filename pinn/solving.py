@@ -256,9 +256,10 @@ def solve(
     scaled: without weights and a target, blocks whose residuals are a thousand times apart are
     weighed by their size, and networks whose scale is left out get one
     (pinn.diagnosis.in_natural_units); equations beside conditions that are trained are weighed by
-    the errors that they stand for (pinn.diagnosis.weighed_by_errors); and equations outweigh data
-    whose sigma is told, by pinn.Discrepancy (pinn.diagnosis.outweighing_noise). The report says so.
-    precision: "float64" or "float32".
+    the errors that they stand for, unless one is given a weight
+    (pinn.diagnosis.weighed_by_errors); and equations outweigh data whose sigma is told, by
+    pinn.Discrepancy (pinn.diagnosis.outweighing_noise). The report says so. precision: "float64" or
+    "float32".
     device: "cpu", "cuda", or one of several GPUs: "cuda:1". callbacks: functions of a step record,
     or objects with the methods of pinn.training.Callback; pinn.Progress() shows progress, and
     without it nothing is printed.
@@ -411,7 +412,7 @@ def _prepared(
 
 
 class _Stated(NamedTuple):
-    """A run with what follows from its problem alone: units, weights, layers, spots, holes.
+    """A run with what follows from what is stated, without a trial: units, weights, layers, holes.
 
     plainer: the model without what holes have added to it, None where they have not.
     """

@@ -58,11 +58,15 @@ class Witness:
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """A direction of the numbers that move, what found it, and the rows that were held back."""
+    """A direction of the numbers that move, and what found it.
+
+    held: the rows that were held back. after: what it leaves of all rows, scaled, (rows,).
+    """
 
     solver: Ridge
     direction: np.ndarray
     held: Witness
+    after: np.ndarray
 
     @property
     def left(self) -> float:

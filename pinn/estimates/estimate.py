@@ -314,40 +314,36 @@ class _Estimation:
 
     def _search(self, problem: Linearised) -> tuple[Correction, list[Correction]]:
         """Return the best correction, and those of one linear solution each."""
-        rows_of: dict[Correction, np.ndarray] = {}
+        tried = []
         for solver in problem.solvers():
-            one, rows = self._judged_by(problem, solver, solver(problem.rows))
-            rows_of[one] = rows
-            if one.left <= _GOOD:
+            tried.append(self._judged_by(problem, solver, solver(problem.rows)))
+            if tried[-1].left <= _GOOD:
                 break
-        tried = list(rows_of)
         least = min(one.left for one in tried)
         # Of those about as good the one of the least ridge, since a ridge makes errors smaller.
         best = [one for one in tried if one.left <= AS_GOOD * least][-1]
         # What is not linear may mislead the first step of a small ridge, and not those after it.
         for start in dict.fromkeys([best, tried[-1]]):
-            one, after = start, rows_of[start]
+            one = start
             for _ in range(_STEPS):
                 if one.left <= _GOOD or not np.isfinite(one.left):
                     break
-                further, rows = self._judged_by(
-                    problem, one.solver, one.direction + one.solver(after)
-                )
+                direction = one.direction + one.solver(one.after)
+                further = self._judged_by(problem, one.solver, direction)
                 if further.left > _PROGRESS * one.left:
                     break
-                one, after = further, rows
+                one = further
             if one.left < best.left:
                 best = one
         return best, tried
 
-    def _judged_by(
-        self, problem: Linearised, solver: Ridge, direction: np.ndarray
-    ) -> tuple[Correction, np.ndarray]:
-        """Return a direction with what the rows held back say of it, and all rows after it."""
+    def _judged_by(self, problem: Linearised, solver: Ridge, direction: np.ndarray) -> Correction:
+        """Return a direction with what it leaves of the rows."""
         judging = problem.held & ~self._noisy()
         self._corrected.move(direction)
         rows = self._nonlinear.weighted_rows(self._corrected.theta) * problem.scale
-        return Correction(solver, direction, Witness(problem.rows[judging], rows[judging])), rows
+        held = Witness(problem.rows[judging], rows[judging])
+        return Correction(solver, direction, held, rows)
 
     def _of_fewer_waves(self, problem: Linearised, best: Correction) -> Correction:
         """Return the correction of the ridge of the best one with every other wave alone."""
@@ -357,26 +353,21 @@ class _Estimation:
         ]
         among = np.flatnonzero(~np.isin(self._columns, np.concatenate(left_out)))
         solver = problem.solver(best.solver.ridge, among)
-        return self._judged_by(problem, solver, solver(problem.rows))[0]
+        return self._judged_by(problem, solver, solver(problem.rows))
 
     def _chances(
         self, problem: Linearised, corrections: Iterable[Correction]
     ) -> dict[Correction, float]:
-        """Return what share of each correction chance in the rows has made, of the worst output.
-
-        The networks stand where the last one leads.
-        """
+        """Return what share of each correction chance in the rows has made, of the worst output."""
         parameters = self._extension.parameters
         parameters.load(self._extension.theta)
         rng = stream(self._experiment.seed, "error estimate", "chance")
         outputs = slopes_of_outputs(problem, parameters, self._places_of_outputs(), rng)
         slopes, found = [one for _, one in outputs], {}
         for one in corrections:
-            self._corrected.move(one.direction)
-            after = self._nonlinear.weighted_rows(self._corrected.theta) * problem.scale
             p = problem.moved(one.direction)
             sizes = [max(float(np.linalg.norm(each @ p)), 1e-300) for each in slopes]
-            scatter = one.solver.scatter(slopes, after) if slopes else []
+            scatter = one.solver.scatter(slopes, one.after) if slopes else []
             shares = np.nan_to_num(np.divide(scatter, sizes), nan=np.inf)
             found[one] = float(shares.max(initial=0.0)) if slopes else np.inf
         return found
@@ -401,7 +392,7 @@ class _Estimation:
         self._corrected.move(best.direction)
         remains = self._remains(best)
         if remains.share >= _BAD:
-            corrections = [best, *(one for one in tried if one is not best)]
+            least, corrections = best, [best, *(one for one in tried if one is not best)]
             chance = self._chances(linearised, corrections)
             best = most_distinct(corrections, chance)
             self._corrected.move(best.direction)
@@ -409,9 +400,10 @@ class _Estimation:
             # what is not linear may hide from small ridges what large ones find
             others = tried if remains.bend > _STRAIGHT else neighbours(best, tried, chance)
             others = [*others, self._of_fewer_waves(linearised, best)]
-            factor, _ = self._spread(better, part, _some(places), best, others)
+            within = self._spread(better, part, _some(places), best, others)
+            spread = spread if best is least else within
             self._corrected.move(best.direction)
-            settled = factor <= APART and is_distinct(chance[best]) and np.isfinite(remains.bend)
+            settled = within[0] <= APART and is_distinct(chance[best]) and np.isfinite(remains.bend)
             remains = dataclasses.replace(remains, settled=bool(settled))
         moved = better.at(places)
         apart = differences(problem, places, values, moved)

@@ -141,7 +141,8 @@ class ErrorEstimate:
         found = {}
         for name, value in self.relative_l2.items():
             error = self.possible.get(name)
-            is_larger = error is not None and (value is None or not error <= value)
+            is_known = error is not None and not math.isnan(error)
+            is_larger = is_known and (value is None or not error <= value)
             if is_larger and is_doubted(value, self.doubts):
                 found[name] = error
         return found

@@ -47,7 +47,7 @@ def is_distinct(chance: float) -> bool:
 def neighbours(
     one: Correction, tried: Sequence[Correction], chance: Mapping[Correction, float]
 ) -> Iterator[Correction]:
-    """Yield the corrections that are as large as one of them if its ridge takes nothing away.
+    """Yield the corrections that have to be about as large as one whose ridge suppresses nothing.
 
     Those of the next larger ridge, where the error would still grow from ridge to ridge, and of all
     smaller ridges that are more than chance.

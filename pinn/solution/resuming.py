@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pinn
 from pinn.files import DamagedFile, from_json, to_json
 from pinn.models import is_by_trial
+from pinn.objective.weighting import Fixed
 from pinn.solution.checkpoint import (
     CHECKPOINT,
     PREVIOUS_CHECKPOINT,
@@ -56,9 +57,10 @@ def resumed(
     path, found = _of_the_same_run(path, asked)
     if found.resume is None:
         return Resumed(asked, None, path, found.lines)
-    experiment = stated
+    chosen, experiment = found.experiment, stated
+    if isinstance(asked.weighting, Fixed):  # chosen beside a target, which may be another now
+        experiment = stated = replace(stated, weighting=chosen.weighting)
     if is_by_trial(asked.model):
-        chosen = found.experiment
         points = {name: getattr(chosen.sampling, name) for name in _BY_TRIAL}
         sampling = replace(stated.sampling, **points)
         experiment = replace(

@@ -20,6 +20,7 @@ from pinn.training.course import Choice
 from pinn.training.plan import PLANS
 
 TIME = pinn.Time("t", 0, 1)
+X = pinn.Interval("x", 0, 1)
 SMALL = pinn.MLP(width=5, depth=1)
 FEW = {"interior": 24, "initial": 8, "boundary": 8, "candidates": 60}
 
@@ -411,6 +412,20 @@ def test_what_a_problem_says_of_weights_and_scales_is_said_again(tmp_path, units
     )
     assert found.experiment.weighting.initial
     assert (found.experiment.model.scale != {}) is (units > 1)
+
+
+def test_weights_that_were_chosen_stay_where_a_target_is_added(tmp_path):
+    """Where a target is given from the start nothing is chosen: it is a number of that loss."""
+    given = {
+        "problem": pinn.Problem(X, ["u"], {"e": "u_xx - 1"}, [pinn.Dirichlet("u", 0)]),
+        "model": SMALL, "sampling": pinn.Sampling(**FEW), "training": [pinn.Adam(steps=6)],
+        "error_bars": False,
+    }  # fmt: skip
+    whole = pinn.solve(**given, callbacks=[Checkpoints(tmp_path, [3])])
+    rest = pinn.solve(**given, target=1e-30, resume=tmp_path / "3.npz")
+    assert rest.theta.tobytes() == whole.theta.tobytes()
+    assert rest.experiment.weighting.initial == whole.experiment.weighting.initial == {"e": 0.1}
+    assert not pinn.solve(**given, target=1e-30).experiment.weighting.initial
 
 
 def test_layers_that_a_trial_chose_keep_their_points(tmp_path, monkeypatch):

@@ -27,39 +27,46 @@ def weighed_by_errors(experiment: Experiment) -> tuple[Experiment, tuple[Decisio
 
     Conditions that are terms of the loss see an error itself, equations what their derivatives make
     of it (pinn.diagnosis.posed.responses): each of these is weighed by one over the square of that,
-    a power of ten. Where nothing is told of the loss, neither weights nor a target, and conditions
-    are trained beside equations, by more than a mean or a place. Not in time alone, nor where data
-    are fitted or something is to be found by them, whose weights are those of their noise; nor
-    where unknowns have other scales than each other. docs/decisions/0074.
+    a power of ten between 1e-4 and 1. Weights of conditions may be given beside them; not where one
+    of an equation is, or a target, which is a number in the loss's own units. And where some
+    condition is trained beside the equations, along its points: not at a place inside, or by a
+    mean. Not in time alone, nor where data are fitted or something is to be found by them, whose
+    weights are those of their noise; nor where unknowns have other scales than each other.
+    docs/decisions/0074.
     """
     problem = experiment.problem
     fits = any(isinstance(one.source, Measured) for one in problem.residuals)
     finds = bool(problem.parameters or problem.fields)
-    in_time_alone = problem.domain.coordinates == (problem.domain.time,)
+    alone = {*problem.domain.coordinates} - {*problem.domain.families} == {problem.domain.time}
     scales = set(scales_of(experiment.model, problem.unknowns).values())
-    is_free = experiment.weighting == Fixed() and experiment.target is None
+    given = experiment.weighting.blocks if type(experiment.weighting) is Fixed else None
+    is_free = given is not None and not problem.equations.keys() & given and not experiment.target
     statement = statement_of(problem)
-    is_other = fits or finds or in_time_alone or len(scales) > 1
+    is_other = fits or finds or alone or len(scales) > 1
     if is_other or statement is None or not (is_free and _conditions_are_trained(statement)):
         return experiment, ()
     found = responses(statement) or {}
     weights = {name: _weight(response) for name, response in found.items()}
     if all(weight == 1 for weight in weights.values()):
         return experiment, ()
-    return replace(experiment, weighting=Fixed(weights)), (_decision(found, weights),)
+    both = Fixed({**given, **weights})
+    return replace(experiment, weighting=both), (_decision(found, weights),)
 
 
 def _conditions_are_trained(statement: Statement) -> bool:
     """Return whether some condition that is a term of the loss sees errors all along its points.
 
-    One that sees a mean, or the value at a place, as of a pressure, is met exactly beside all else.
+    One that sees a mean, or the value at a place inside, as of a pressure, is met beside all else.
     """
     problem = statement.problem
+    bounds = problem.domain.bounds.values()
+    ends = np.array(list(bounds)[0]) if len(bounds) == 1 else np.zeros(0)
     trained = {one.name for one in problem.residuals if not one.whole}
     for one in statement.conditions:
         seen = one.linear is None or any(not isinstance(leaf, At) for leaf in one.leaves)
-        places = len(np.unique(one.points.coordinates, axis=0))
-        if one.name in trained and seen and (places > 1 or len(problem.domain.coordinates) == 1):
+        places = np.unique(one.points.coordinates, axis=0)
+        is_along = len(places) > 1 or np.isin(places, ends).any()
+        if one.name in trained and seen and is_along:
             return True
     return False
 
@@ -74,6 +81,6 @@ def _decision(found: Mapping[str, float], weights: Mapping[str, float]) -> Decis
     made = ", ".join(f"{response:.2g} in {name}" for name, response in found.items())
     return Decision(
         0, f"weights: {written}",
-        f"an error of one, half a wave over the domain, makes a residual of {made}; conditions "
-        "have the weight 1",
+        f"an error of one, half a wave over the domain, makes a residual of {made}, and conditions "
+        "see it as it is",
     )  # fmt: skip

@@ -18,9 +18,9 @@ WEIGHTS = Names(Number(low=0.0), "a mapping from block names to weights", key=BL
 class Fixed(Weighting):
     """One number a block for the whole run.
 
-    blocks: block name -> weight >= 0, 1 where left out. Without any, pinn.solve weighs the blocks
-    of a problem in units far from its own by their size, and equations beside conditions that are
-    trained by the errors that they stand for (docs/decisions/0060, 0074).
+    blocks: block name -> weight >= 0, 1 where left out. Where no equation is named, pinn.solve
+    weighs those beside conditions that are trained by the errors that they stand for, and without
+    any all blocks of a problem in units far from its own by their size (docs/decisions/0060, 0074).
     """
 
     every: ClassVar[None] = None

@@ -18,7 +18,7 @@ def witness(change):
 
 
 def correction(ridge, change):
-    return Correction(SimpleNamespace(ridge=ridge), np.zeros(1), witness(change))
+    return Correction(SimpleNamespace(ridge=ridge), np.zeros(1), witness(change), BEFORE + change)
 
 
 def test_a_correction_is_confirmed_where_other_rows_ask_for_it():

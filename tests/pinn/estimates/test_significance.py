@@ -13,7 +13,7 @@ ROWS = Witness(np.ones(4), np.ones(4))
 
 def tried(*chances):
     """Corrections of ridges 1e-1, 1e-3, ..., and what share of each is chance."""
-    found = [Correction(SimpleNamespace(ridge=10.0 ** -(1 + 2 * k)), np.zeros(1), ROWS)
+    found = [Correction(SimpleNamespace(ridge=10.0 ** -(1 + 2 * k)), np.zeros(1), ROWS, np.ones(4))
              for k in range(len(chances))]  # fmt: skip
     return found, dict(zip(found, chances, strict=True))
 

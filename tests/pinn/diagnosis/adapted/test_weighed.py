@@ -32,7 +32,7 @@ def test_an_equation_is_weighed_by_what_it_makes_of_an_error():
     assert experiment.weighting == Fixed({"poisson": 0.01})
     assert said == (
         "weights: poisson 0.01: an error of one, half a wave over the domain, makes a residual of "
-        "20 in poisson; conditions have the weight 1"
+        "20 in poisson, and conditions see it as it is"
     )
 
 
@@ -53,6 +53,11 @@ def test_conditions_at_the_ends_of_a_line_are_trained():
         SQUARE, ["u"], {"e": "laplacian(u) - 1"}, [pinn.Periodic("u", "x", orders=2)]
     )
     assert weights(around) == {"e": 0.01}
+
+
+def test_weights_that_are_given_to_conditions_stand_beside_those_of_equations():
+    given = Fixed({"dirichlet_u": 10.0})
+    assert weights(poisson(), weighting=given) == {"dirichlet_u": 10.0, "poisson": 0.01}
 
 
 def test_a_weight_is_no_less_than_a_ten_thousandth():
@@ -78,7 +83,11 @@ DATA = pinn.Data("u", {"x": [0.5, 0.2], "y": [0.5, 0.7], "u": [1.0, 0.4]})
     (pinn.Problem(pinn.Time("t", 0, 0.1), ["u"], {"e": "u_t + u"}, [pinn.Initial("u", 1)]), {}),
     (pinn.Problem(pinn.Interval("x", 0, 9), ["u"], {"e": "u_x + u/4"},
                   [pinn.Dirichlet("u", 1, on="x=0")]), {}),  # makes less than 1 of it
-    (poisson(), {"weighting": Fixed({"dirichlet_u": 10.0})}),
+    (pinn.Problem(pinn.Interval("x", 0, 1), ["u"], {"e": "u_xx - 1"},
+                  [pinn.Dirichlet("u", 0, hard=True), pinn.PointValue("u", -0.1, x=0.5)]), {}),
+    (pinn.Problem(pinn.Time("t", 0, 0.1), ["u"], {"e": "u_t + k*u"}, [pinn.Initial("u", 1)],
+                  families={"k": [1, 2]}), {}),
+    (poisson(), {"weighting": Fixed({"poisson": 1.0})}),
     (poisson(), {"weighting": NTK()}),
     (poisson(), {"target": 1e-9}),
 ])  # fmt: skip
