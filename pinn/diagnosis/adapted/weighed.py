@@ -37,7 +37,8 @@ def weighed_by_errors(experiment: Experiment) -> tuple[Experiment, tuple[Decisio
     problem = experiment.problem
     fits = any(isinstance(one.source, Measured) for one in problem.residuals)
     finds = bool(problem.parameters or problem.fields)
-    alone = {*problem.domain.coordinates} - {*problem.domain.families} == {problem.domain.time}
+    families = {family.name for family in problem.domain.families}
+    alone = {*problem.domain.coordinates} - families == {problem.domain.time}
     scales = set(scales_of(experiment.model, problem.unknowns).values())
     given = experiment.weighting.blocks if type(experiment.weighting) is Fixed else None
     is_free = given is not None and not problem.equations.keys() & given and not experiment.target
