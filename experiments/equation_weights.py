@@ -17,8 +17,7 @@ from typing import Any
 import pinn
 from experiments.bench.report import number
 from experiments.by_default import cells, page, solved
-from experiments.command_line import parser
-from experiments.one_by_one import measure_all
+from experiments.one_by_one import measure_seed
 
 _X, _Y, _Z = (pinn.Interval(name, 0, 1) for name in "xyz")
 _LIMIT = 10.0
@@ -216,13 +215,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the rows; returns 0, or 2 for wrong usage."""
-    made = parser("experiments.equation_weights", __doc__, "these problems")
-    made.add_argument("--seed", type=int, default=0)
-    options = made.parse_args(arguments)
-    return measure_all(
-        options, "equation_weights", ROWS, lambda row: measure(row, options.seed), markdown, cells,
-        f"python -m experiments.equation_weights --seed {options.seed}",
-    )  # fmt: skip
+    return measure_seed(arguments, "equation_weights", __doc__, ROWS, measure, markdown, cells)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,7 @@ import numpy as np
 
 import pinn
 from experiments.by_default import cells, estimated, page, solved
-from experiments.command_line import parser
-from experiments.one_by_one import measure_all
+from experiments.one_by_one import measure_seed
 
 _LINE = pinn.Interval("x", 0, 1)
 _SQUARE = _LINE * pinn.Interval("y", 0, 1)
@@ -178,13 +177,7 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the rows; returns 0, or 2 for wrong usage."""
-    made = parser("experiments.narrow_sources", __doc__, "these problems")
-    made.add_argument("--seed", type=int, default=0)
-    options = made.parse_args(arguments)
-    return measure_all(
-        options, "narrow_sources", ROWS, lambda row: measure(row, options.seed), markdown, cells,
-        f"python -m experiments.narrow_sources --seed {options.seed}",
-    )  # fmt: skip
+    return measure_seed(arguments, "narrow_sources", __doc__, ROWS, measure, markdown, cells)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,7 @@ from scipy.integrate import solve_ivp
 import pinn
 from experiments.bench.report import number, table
 from experiments.by_default import solved
-from experiments.command_line import parser
-from experiments.one_by_one import measure_all
+from experiments.one_by_one import measure_seed
 from experiments.resumable import machine_line
 
 _LINE = pinn.Interval("x", 0, 1)
@@ -267,13 +266,7 @@ def _errors(run: Mapping[str, Any]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the rows; returns 0, or 2 for wrong usage."""
-    made = parser("experiments.noisy_data", __doc__, "these problems")
-    made.add_argument("--seed", type=int, default=0)
-    options = made.parse_args(arguments)
-    return measure_all(
-        options, "noisy_data", ROWS, lambda row: measure(row, options.seed), markdown, cells,
-        f"python -m experiments.noisy_data --seed {options.seed}",
-    )  # fmt: skip
+    return measure_seed(arguments, "noisy_data", __doc__, ROWS, measure, markdown, cells)
 
 
 if __name__ == "__main__":

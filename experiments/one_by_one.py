@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from experiments.command_line import chosen, interrupted
+from experiments.command_line import chosen, interrupted, parser
 from experiments.resumable import Rows
 from pinn.files import write_text
 
@@ -49,3 +49,25 @@ def measure_all(
     except KeyboardInterrupt:
         return interrupted()
     return 0
+
+
+def measure_seed(
+    arguments: Sequence[str] | None,
+    name: str,
+    told: str,
+    problems: Mapping[str, Any],
+    measure: Callable[[Any, int], Row],
+    page: Callable[[Sequence[Row]], str],
+    line: Callable[[Row], Sequence[str]],
+) -> int:
+    """Measure the problems of the program experiments.NAME with a seed; returns as `measure_all`.
+
+    arguments: its command line. told: its text of help. measure: the figures of a problem by seed.
+    """
+    made = parser(f"experiments.{name}", told, "these problems")
+    made.add_argument("--seed", type=int, default=0)
+    options = made.parse_args(arguments)
+    return measure_all(
+        options, name, problems, lambda one: measure(one, options.seed), page, line,
+        f"python -m experiments.{name} --seed {options.seed}",
+    )  # fmt: skip

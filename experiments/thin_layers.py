@@ -18,8 +18,7 @@ import numpy as np
 
 import pinn
 from experiments.by_default import cells, estimated, page, solved
-from experiments.command_line import parser
-from experiments.one_by_one import measure_all
+from experiments.one_by_one import measure_seed
 
 # Along a coordinate: even places, and as many up to so many widths from each wall.
 _PLACES, _WIDTHS = 101, 30.0
@@ -143,13 +142,7 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the rows; returns 0, or 2 for wrong usage."""
-    made = parser("experiments.thin_layers", __doc__, "these problems")
-    made.add_argument("--seed", type=int, default=0)
-    options = made.parse_args(arguments)
-    return measure_all(
-        options, "thin_layers", ROWS, lambda row: measure(row, options.seed), markdown, cells,
-        f"python -m experiments.thin_layers --seed {options.seed}",
-    )  # fmt: skip
+    return measure_seed(arguments, "thin_layers", __doc__, ROWS, measure, markdown, cells)
 
 
 if __name__ == "__main__":

@@ -395,8 +395,9 @@ class _Estimation:
             least, corrections = best, [best, *(one for one in tried if one is not best)]
             chance = self._chances(linearised, corrections)
             best = most_distinct(corrections, chance)
-            self._corrected.move(best.direction)
-            remains = self._remains(best)
+            if best is not least:
+                self._corrected.move(best.direction)
+                remains = self._remains(best)
             # what is not linear may hide from small ridges what large ones find
             others = tried if remains.bend > _STRAIGHT else neighbours(best, tried, chance)
             others = [*others, self._of_fewer_waves(linearised, best)]
