@@ -20,7 +20,7 @@ from . import devices, modes, quiet
 from .graph import AccumulateGrad, Node
 from .levels import Interpreted, held, innermost, next_level
 from .ops.registry import REGISTRY, OpNode
-from .tensor import Tensor, method
+from .tensor import Tensor, made_of, method
 
 _warned_cycle = False
 _add_op = REGISTRY["add"]
@@ -391,6 +391,8 @@ def _implicit_one(root: Tensor, position: int) -> Tensor:
             f"grad can be implicitly created only for real scalar outputs but output {position} "
             f"has dtype {root.dtype}; pass a gradient, or differentiate .abs() or .real"
         )
+    if type(root) is Tensor and type(root._data) is np.ndarray and modes.state.tracer is None:
+        return made_of(np.ones_like(root._data))
     return REGISTRY["ones_like"](root.detach())
 
 

@@ -359,7 +359,7 @@ def _record(cls: type[Function], ctx: FunctionCtx, args: tuple, outputs: tuple) 
     """Link the outputs to a new node and move what `ctx` keeps into saved tensors."""
     node = FunctionNode(cls, ctx, args)
     node.outputs = len(outputs)
-    node.output_metas = tuple(_output_meta(output) for output in outputs)
+    node.output_metas = tuple(_meta(output) for output in outputs)
     results: list = []
     made: dict[int, Tensor] = {}  # the tensors of forward that are outputs of the node
     for index, output in enumerate(outputs):
@@ -376,10 +376,11 @@ def _record(cls: type[Function], ctx: FunctionCtx, args: tuple, outputs: tuple) 
             output = _change(output, result) if dirty else result
         results.append(output)
     ctx._node = weakref.ref(node)
-    node.saved = tuple(None if t is None else _pack(t, made) for t in ctx._to_save)
+    known = {id(a): edge for a, edge in zip(args, node.edges, strict=True)}
+    node.saved = tuple(None if t is None else _pack(t, made, known) for t in ctx._to_save)
     for name, value in list(ctx.__dict__.items()):
         if isinstance(value, Tensor) and id(value) in made:
-            ctx._kept_outputs[name] = _pack(value, made)
+            ctx._kept_outputs[name] = _pack(value, made, known)
             del ctx.__dict__[name]
     ctx._to_save = ctx._non_differentiable = ()
     if modes.state.anomaly:
@@ -396,21 +397,22 @@ def _change(tensor: Tensor, result: Tensor) -> Tensor:
     return tensor
 
 
-def _pack(tensor: Tensor, outputs: dict[int, Tensor]) -> SavedTensor:
+def _pack(
+    tensor: Tensor, outputs: dict[int, Tensor], edges: dict[int, tuple | None]
+) -> SavedTensor:
+    """Save a tensor; outputs: those of the node, edges: those of its inputs, both by their ids."""
     output = outputs.get(id(tensor))
-    if output is None:
-        return SavedTensor(tensor, tensor._edge())
-    return SavedTensor(output, None, is_output=True)
+    if output is not None:
+        return SavedTensor(output, None, is_output=True)
+    key = id(tensor)
+    return SavedTensor(tensor, edges[key] if key in edges else tensor._edge())
 
 
 def _meta(value: Any) -> tuple | None:
-    return (value._data.shape, value.dtype, value.device) if isinstance(value, Tensor) else None
-
-
-def _output_meta(value: Any) -> tuple | None:
     if not isinstance(value, Tensor):
         return None
-    return (value._data.shape, value.dtype, devices.device_of(value._data))
+    data = value._data
+    return data.shape, data.dtype, devices.device_of(data)
 
 
 class _TwiceNode(Node):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -183,13 +183,13 @@ class Optimizer:
             # a group that was put there by hand may not have all of them
             given = {**self.defaults, **group}
             options = {name: _number(value) for name, value in given.items() if name != "params"}
-            for members in self._moved(group["params"]):
+            for members, together in self._moved(group["params"]):
                 with devices.current(members[0].parameter.device):
-                    if len(members) == 1:
+                    if together is None:
                         (one,) = members
                         self._update(one.values, one.grad, one.state, options)
                     else:
-                        self._move_together(members, options)
+                        self._move_together(members, together, options)
                 for one in members:
                     one.parameter._version[0] += 1
         self.steps_taken += 1
@@ -214,36 +214,54 @@ class Optimizer:
         """
         return self._after_step.add(hook)
 
-    def _moved(self, parameters: Iterable[Tensor]) -> list[list[Moved]]:
-        """Return the parameters that have a gradient, with those that are moved together."""
+    def _moved(
+        self, parameters: Iterable[Tensor]
+    ) -> Iterator[tuple[list[Moved], Together | None]]:
+        """Yield parameters that have a gradient: those moved together with their common state."""
+        members = [self._member(p) for p in parameters if p._grad is not None]
+        known = self._together.get(id(members[0].parameter)) if members else None
+        if known is not None and known.are(members):  # as in nearly every step
+            yield members, known
+            return
         found: list[list[Moved]] = []
         kinds: dict[tuple, list[Moved]] = {}
-        memories: set[int] = set()
-        for parameter in parameters:
-            if parameter._grad is None:
-                continue
-            state = self.state.setdefault(parameter, {})
-            with devices.current(parameter.device):
-                moved = Moved(parameter, *_real_arrays(parameter), state)
+        memories: set[Any] = set()
+        for moved in members:
             kind = moved.kind() if self.elementwise else None
-            memory = id(parameter._version)  # one for all that lie there: they move in turn
-            if kind is None or memory in memories:
+            memory = {id(moved.parameter._version), (moved.parameter.data_ptr(),)}
+            if kind is None or memory & memories:  # those that lie in one memory move in turn
                 found.append([moved])
             elif kind in kinds:
                 kinds[kind].append(moved)
             else:
                 kinds[kind] = [moved]
                 found.append(kinds[kind])
-            memories.add(memory)
-        return found
+            memories |= memory
+        for those in found:
+            yield those, self._together_of(those) if len(those) > 1 else None
 
-    def _move_together(self, members: list[Moved], options: dict[str, Any]) -> None:
+    def _member(self, parameter: Tensor) -> Moved:
+        state = self.state.get(parameter)
+        if state is None:
+            state = self.state[parameter] = {}
+        if parameter._data.dtype.kind != "c":
+            return Moved(parameter, parameter._data, parameter._grad._data, state)
+        with devices.current(parameter.device):
+            return Moved(parameter, *_as_pairs(parameter), state)
+
+    def _together_of(self, members: list[Moved]) -> Together:
         first = id(members[0].parameter)
         together = self._together.get(first)
         if together is None or not together.are(members):
             for key in [k for k, one in self._together.items() if one.shares(members)]:
                 del self._together[key]
-            together = self._together[first] = Together(members)
+            with devices.current(members[0].parameter.device):
+                together = self._together[first] = Together(members)
+        return together
+
+    def _move_together(
+        self, members: list[Moved], together: Together, options: dict[str, Any]
+    ) -> None:
         values = joined([one.values for one in members])
         grad = joined([one.grad for one in members])
         self._update(values, grad, together.state, options)
@@ -354,11 +372,9 @@ def zeros_like(array: Any) -> Tensor:
     return Tensor(devices.namespace_of(array).zeros(array.shape, array.dtype))
 
 
-def _real_arrays(parameter: Tensor) -> tuple[Any, Any]:
-    """Return the arrays of a parameter and its gradient, complex ones seen as pairs of reals."""
+def _as_pairs(parameter: Tensor) -> tuple[Any, Any]:
+    """Return the arrays of a complex parameter and its gradient, seen as pairs of reals."""
     values, grad = parameter._data, parameter._grad._data
-    if values.dtype.kind != "c":
-        return values, grad
     if not values.flags.c_contiguous:
         raise RuntimeError(
             f"a complex parameter (shape {list(values.shape)}) must be contiguous to be optimized; "

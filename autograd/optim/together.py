@@ -46,6 +46,7 @@ class Together:
     def __init__(self, members: Sequence[Moved]) -> None:
         self._parameters = [one.parameter for one in members]
         self._shapes = [one.values.shape for one in members]
+        self._arrays = [one.parameter._data for one in members]
         ends = list(accumulate(one.values.size for one in members))
         self._slices = list(map(slice, [0, *ends[:-1]], ends))
         self.state = {
@@ -60,14 +61,13 @@ class Together:
         """Return whether these are the members, with the state that was given to them."""
         if len(members) != len(self._parameters):
             return False
-        return all(map(self._is, members, self._parameters, self._shapes, self._views))
+        return all(map(self._is, members, self._parameters, self._arrays, self._views))
 
     def _is(
-        self, one: Moved, parameter: Tensor, shape: tuple[int, ...],
-        views: dict[str, tuple[Tensor, Any]],
-    ) -> bool:  # fmt: skip
+        self, one: Moved, parameter: Tensor, array: Any, views: dict[str, tuple[Tensor, Any]]
+    ) -> bool:
         state = one.state
-        if one.parameter is not parameter or one.values.shape != shape:
+        if one.parameter is not parameter or parameter._data is not array:
             return False
         if state.keys() != self.state.keys():
             return False

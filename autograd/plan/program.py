@@ -72,9 +72,12 @@ class Captured:
         return type(self.data) is not np.ndarray or _same_bits(self.data, self.numbers)
 
 
+_FEW_BYTES = 1 << 12
+
+
 def _same_bits(one: np.ndarray, other: np.ndarray) -> bool:
     size = one.dtype.itemsize
-    if size > 8:  # complex
+    if size > 8 or one.nbytes <= _FEW_BYTES:  # complex, or so few that a copy is quicker
         return one.tobytes() == other.tobytes()
     return bool((one.view(f"i{size}") == other.view(f"i{size}")).all())
 

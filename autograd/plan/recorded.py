@@ -400,7 +400,6 @@ class Plan:
         """Refuse arguments made of what gradients are taken in: here each stands for itself."""
         arguments, captured = self._inner
         targets = [leaves[k] for k in arguments] + captured
-        edges = [t._edge() for t in targets]
         for k in self._differentiated:
             argument = leaves[k]
             if not targets or argument._edge() is None:
@@ -409,6 +408,7 @@ class Plan:
             if argument._node is None and not is_read:
                 continue
             behind = set(nodes_behind(argument._node.edges)) if argument._node is not None else ()
+            edges = () if is_read else [t._edge() for t in targets]
             if is_read or any(edge[0] in behind for edge in edges if edge is not None):
                 raise TraceError(
                     f"{self.recorded.name}: an argument of shape {list(argument.shape)} is a "

@@ -190,8 +190,9 @@ class _Lanes:
 
     def begin(self, points: int, numbers: int, results: int) -> None:
         """Start anew, with these addresses of arrays of addresses."""
-        self._contexts[:, [POINTS, NUMBERS, RESULTS]] = points, numbers, results
-        self._contexts[:, START] = self._starts
+        contexts = self._contexts
+        contexts[:, POINTS], contexts[:, NUMBERS], contexts[:, RESULTS] = points, numbers, results
+        contexts[:, START] = self._starts
         self.sums.fill(0)
         self._taken[0] = 0
 

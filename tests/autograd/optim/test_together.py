@@ -157,6 +157,29 @@ def test_parameters_in_one_memory_move_one_after_the_other():
     np.testing.assert_array_equal(w.numpy(force=True), [-2, -2, -2])
 
 
+def test_parameters_that_come_to_lie_in_one_memory_move_one_after_the_other():
+    members = parameters(shapes=[(3,), (3,)])
+    optimizer = optim.SGD(members, lr=1.0)
+    move(optimizer, members, 2)
+    w, v = members
+    v.data = w.data
+    start = w.numpy(force=True).copy()
+    w.grad, v.grad = Tensor(np.ones(3)), Tensor(np.ones(3))
+    optimizer.step()
+    np.testing.assert_array_equal(w.numpy(force=True), start - 2)
+
+
+def test_parameters_of_another_dtype_than_before_keep_it():
+    pairs = both("adam")
+    for optimizer, members in pairs:
+        move(optimizer, members, 2)
+        for p in members:
+            p.grad, p.data = None, p.data.to(np.float32)
+        move(optimizer, members, 2)
+        assert {p.numpy(force=True).dtype for p in members} == {np.dtype(np.float32)}
+    assert_same(*pairs)
+
+
 def test_groups_keep_options_of_their_own():
     pairs = [(parameters(), alone) for alone in (False, True)]
     ended = []
