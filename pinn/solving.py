@@ -33,6 +33,7 @@ from pinn.diagnosis import (
     lacks_conditions,
     lacks_inflow,
     missed,
+    natural_sizes,
     outweighing_noise,
     overfitted,
     preflight,
@@ -504,12 +505,14 @@ def _trained(
 
 def _estimate(
     experiment: Experiment, objective: Objective, result: TrainingResult,
-    scaled: Mapping[str, float], announce: Callable[[], Any], unseen: bool, solved: bool,
+    scaled: Mapping[str, float], sizes: Mapping[str, float], announce: Callable[[], Any],
+    unseen: bool, solved: bool,
 ) -> ErrorEstimate:
     """Estimate the error of what training left, unless that took less work than this would.
 
-    unseen: whether points of training miss something. solved: whether nothing that is stated seems
-    not to hold.
+    scaled, sizes: residuals in units of their terms, and natural sizes of the unknowns. unseen:
+    whether points of training miss something. solved: whether nothing that is stated seems not to
+    hold.
     """
     slopes = {name for name, stage in STAGES.items() if stage.takes_jacobian}
     size, rows = objective.size, objective.rows
@@ -524,7 +527,7 @@ def _estimate(
         allowed = None
         if experiment.seconds is not None:
             allowed = max(_LEAST_SECONDS, _ESTIMATED * experiment.seconds)
-        found = error_estimate(experiment, objective, result.theta, scaled, allowed)
+        found = error_estimate(experiment, objective, result.theta, scaled, allowed, sizes)
         if not isinstance(experiment.model, Windows):
             found = with_noise(found, objective, solved)
         if any(jumps(experiment.problem)):
@@ -547,7 +550,7 @@ def _judged(
     """Return the solution with its report, and what is to be warned of."""
     experiment, objective, fresh = prepared.looked_at
     solution = prepared.solution(result)
-    residual = scaled_residuals(solution)
+    residual, sizes = scaled_residuals(solution), natural_sizes(solution)
     whole = result.reason not in _CUT_SHORT
     hints, unseen = [], []
     if whole:
@@ -568,7 +571,7 @@ def _judged(
     if whole:
         hints.append(follows_noise(experiment.problem, residual, recovered))
         estimate = _estimate(
-            experiment, objective, result, residual,
+            experiment, objective, result, residual, sizes,
             lambda: notify(callbacks, "on_estimate", solution), bool(unseen),
             not any(hints) and not any(isinstance(one, UnsolvedWarning) for one in doubts),
         )  # fmt: skip
@@ -585,6 +588,7 @@ def _judged(
             result, prepared.test.errors(solution.evaluate_anywhere), solution.parameters
         ),
         residual=residual,
+        sizes=sizes,
         error_estimate=estimate,
         recovery=recovered,
         warnings=(*prepared.said, *map(str, found)),

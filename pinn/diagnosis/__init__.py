@@ -23,13 +23,13 @@ from pinn.diagnosis.posed.missing import lacks_conditions
 from pinn.diagnosis.posed.preflight import preflight
 from pinn.diagnosis.problem_warning import ProblemWarning, UnsolvedWarning
 from pinn.diagnosis.recovery import recovery, untrained
-from pinn.diagnosis.scaled_residual import scaled_residuals, unsolved
+from pinn.diagnosis.scaled_residual import natural_sizes, scaled_residuals, unsolved
 
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
     "ProblemWarning", "StageCheck", "UnsolvedWarning", "around_holes", "at_spots", "by_functions",
     "check_run", "doctor", "eased", "follows_noise", "in_layers", "in_natural_units", "jumps",
-    "lacks_conditions", "lacks_inflow", "missed", "overfitted", "preflight", "recovery",
-    "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained",
+    "lacks_conditions", "lacks_inflow", "missed", "natural_sizes", "overfitted", "preflight",
+    "recovery", "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained",
     "weighed_by_errors", "with_noise", "without_branch", "without_inversions",
 ]  # fmt: skip

@@ -69,6 +69,20 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
     return {name: share for name, share in found.items() if share is not None}
 
 
+def natural_sizes(solution: Solution) -> dict[str, float]:
+    """Return the size with which each unknown counts in its equations as much as all else.
+
+    The least of its equations: there a wave of this size, half of it across the domain, makes terms
+    as large as those of the others at fresh points (those of `scaled_residuals`). For an unknown
+    that should vanish, as the flow across a channel does, it is what an error of it is measured by.
+    Left out are unknowns of which no equation tells one.
+    """
+    fields = _Fields(solution)
+    with np.errstate(all="ignore"):
+        sizes = {name: fields.natural(name) for name in solution.problem.outputs}
+    return {name: size for name, size in sizes.items() if 0 < size < math.inf}
+
+
 def unsolved(
     residuals: Mapping[str, float], windows: bool = False, problem: Problem | None = None
 ) -> str | None:
@@ -160,6 +174,7 @@ class _Fields:
     def is_equation(self, residual: Residual) -> bool:
         return residual.name in self._solution.problem.equations
 
+    @functools.cache  # noqa: B019 - one solution's, gone with it
     def linear(self, residual: Residual) -> Linear | None:
         """Return the residual of the solution at the points of its source."""
         found = self._linear(residual, self._points[residual.source])
@@ -207,9 +222,16 @@ class _Fields:
         least = self._least(_at(leaf).unknown) * self._waves(leaf)
         return max(_rms(self._value(self._inside, leaf)), self.half_wave(leaf), least)
 
-    @functools.cache  # noqa: B019 - one solution's, gone with it
     def _least(self, unknown: str) -> float:
         """Return how large an unknown is that makes a thousandth of every equation it is in."""
+        return _LEAST_SHARE * self.natural(unknown)
+
+    @functools.cache  # noqa: B019 - one solution's, gone with it
+    def natural(self, unknown: str) -> float:
+        """Return how large an unknown is that makes as much as all else of one of its equations.
+
+        0 where no equation tells.
+        """
         bounds = []
         for residual in self._solution.problem.residuals:
             found = self.linear(residual) if self.is_equation(residual) else None
@@ -225,7 +247,7 @@ class _Fields:
                 terms = [_over_nodes(slope * values) for slope, values in parts.values()]
                 sizes = sum(map(np.abs, terms)) + np.abs(found.value - sum(terms))
                 bounds.append(max(_rms(sizes), self.least_terms(parts)) / slopes)
-        return _LEAST_SHARE * min(bounds, default=0.0)
+        return min(bounds, default=0.0)
 
     def is_without_source(self, residual: Residual) -> bool:
         """Return whether an equation holds where all is zero."""

@@ -101,6 +101,7 @@ def error_estimate(
     theta: np.ndarray,
     scaled: Mapping[str, float] | None = None,
     seconds: float | None = None,
+    sizes: Mapping[str, float] | None = None,
 ) -> ErrorEstimate:
     """Return an estimate of the error of a run's solution, without a reference.
 
@@ -109,21 +110,24 @@ def error_estimate(
     its terms (pinn.diagnosis.scaled_residuals), as far as that is known. seconds: what it may take,
     as far as that can be foreseen. Where it would take longer it is made at fewer points, of fewer
     functions, and says so; where these would be too few there is none, and a doubt says how long
-    it takes. None for as long as it takes: a second or a few for small networks. Equal arguments
-    give equal bits, but where `seconds` takes a part of it away.
+    it takes. None for as long as it takes: a second or a few for small networks. sizes: natural
+    ones of unknowns (pinn.diagnosis.natural_sizes), of which errors are a share where an unknown
+    vanishes; without them the error of such a one is all of it. Equal arguments give equal bits,
+    but where `seconds` takes a part of it away.
     """
     began = time.perf_counter()
     budget = Budget(seconds, experiment.ranks.clock, experiment.ranks.clock())
     experiment, objective = _in_float64(experiment, objective)
+    sizes = sizes or {}
     with one_blas_thread(), np.errstate(all="ignore"):
-        found = second_solution(experiment, objective, theta, budget)
+        found = second_solution(experiment, objective, theta, budget, sizes)
         if found is None:
-            found = by_second_features(experiment, objective, theta, budget)
+            found = by_second_features(experiment, objective, theta, budget, sizes)
         model = experiment.model
         if found is None and isinstance(model, Windows) and model.until is not None:
             found = ErrorEstimate(doubts=(not_solved_after(model, experiment.problem.domain),))
         elif found is None:
-            found = _Estimation(experiment, objective, theta, scaled or {}, budget).result()
+            found = _Estimation(experiment, objective, theta, scaled or {}, budget, sizes).result()
         objective.parameters.load(theta)
     return dataclasses.replace(found, seconds=time.perf_counter() - began)
 
@@ -138,9 +142,10 @@ class _Estimation:
         theta: np.ndarray,
         scaled: Mapping[str, float],
         budget: Budget,
+        sizes: Mapping[str, float],
     ) -> None:
         self._experiment = experiment
-        self._scaled = scaled
+        self._scaled, self._sizes = scaled, sizes
         self._budget = budget
         self._trained = objective
         # What the error is judged by: neither the points nor the nodes that training has fitted.
@@ -291,7 +296,7 @@ class _Estimation:
 
         def found() -> dict[str, float]:
             rng = stream(self._experiment.seed, "error estimate", "possible")
-            return possible_errors(problem, parameters, own, rng)
+            return possible_errors(problem, parameters, own, self._sizes, rng)
 
         possible = found()
         if self._judged is not self._trained and any(map(is_large, possible.values())):
@@ -362,7 +367,9 @@ class _Estimation:
         parameters = self._extension.parameters
         parameters.load(self._extension.theta)
         rng = stream(self._experiment.seed, "error estimate", "chance")
-        outputs = slopes_of_outputs(problem, parameters, self._places_of_outputs(), rng)
+        outputs = slopes_of_outputs(
+            problem, parameters, self._places_of_outputs(), self._sizes, rng
+        )
         slopes, found = [one for _, one in outputs], {}
         for one in corrections:
             p = problem.moved(one.direction)
@@ -407,7 +414,7 @@ class _Estimation:
             settled = within[0] <= APART and is_distinct(chance[best]) and np.isfinite(remains.bend)
             remains = dataclasses.replace(remains, settled=bool(settled))
         moved = better.at(places)
-        apart = differences(problem, places, values, moved)
+        apart = differences(problem, places, values, moved, self._sizes)
         if not remains.is_explained:
             apart = apart.without_far(values)
         self._raise_to_conditions(apart)
@@ -429,6 +436,7 @@ class _Estimation:
             remarks = (*remarks, *at_most(possible, relative, remains.is_explained))
         if remains.is_explained:
             remarks = (*remarks, *apart.collapsed)
+        remarks = (*remarks, *apart.vanishing)
         return dataclasses.replace(
             plain, relative_l2=relative, maximum=apart.maximum, where=apart.where,
             unexplained=remains.share, possible=dict(possible), doubts=doubts,

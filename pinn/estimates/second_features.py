@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -37,11 +38,13 @@ _NONE = "a second solution of other random features does not satisfy the equatio
 
 
 def by_second_features(
-    experiment: Experiment, objective: Objective, theta: np.ndarray, budget: Budget
-) -> ErrorEstimate | None:
+    experiment: Experiment, objective: Objective, theta: np.ndarray, budget: Budget,
+    sizes: Mapping[str, float],
+) -> ErrorEstimate | None:  # fmt: skip
     """Return the error of a model by superposition, by a second one; None for other models.
 
-    objective: the run's; it is left at theta. budget: what it may take. Where that is too little
+    objective: the run's; it is left at theta. budget: what it may take. sizes: natural ones of
+    unknowns. Where that is too little
     for as many features there are fewer, and a doubt; where there would be too few, a doubt alone.
     """
     if not is_by_superposition(experiment.model):
@@ -63,7 +66,8 @@ def by_second_features(
     trial = _solved(again, budget)
     if not trial.left <= _LEAVES and budget.is_spent(1.0):
         return ErrorEstimate(doubts=(left_out(budget.spent, budget.limit),), share=0.0)
-    found = apart_from(experiment, objective, theta, again, trial.theta, experiment.problem.domain)
+    domain = experiment.problem.domain
+    found = apart_from(experiment, objective, theta, again, trial.theta, domain, sizes)
     if not trial.left <= _LEAVES:
         doubts.append(_NONE)
     return dataclasses.replace(

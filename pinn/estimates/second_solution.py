@@ -8,6 +8,7 @@ quick, and has both.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -49,12 +50,14 @@ _NOT_LOWEST = (
 
 
 def second_solution(
-    experiment: Experiment, objective: Objective, theta: np.ndarray, budget: Budget
-) -> ErrorEstimate | None:
+    experiment: Experiment, objective: Objective, theta: np.ndarray, budget: Budget,
+    sizes: Mapping[str, float],
+) -> ErrorEstimate | None:  # fmt: skip
     """Return the error of a run by a second solution, of other features, more of them and points.
 
     None where the run is not one of random features in windows of time alone, and where the second
-    solution is not found. objective: the run's; it is left at theta. budget: what it may take;
+    solution is not found. objective: the run's; it is left at theta. sizes: natural ones of
+    unknowns. budget: what it may take;
     where that is foreseen to be too little the last steps of each window are left out, and where
     that does not do, there is a doubt alone.
     """
@@ -74,7 +77,7 @@ def second_solution(
         solved = during(domain, float(domain.bounds[domain.time][0]), model.until)
         doubts = (not_solved_after(model, domain),)
     remarks = (_SAID, *([] if found.lowest else [_NOT_LOWEST]))
-    estimate = apart_from(experiment, objective, theta, again, found.theta, solved)
+    estimate = apart_from(experiment, objective, theta, again, found.theta, solved, sizes)
     return dataclasses.replace(
         estimate, doubts=(*doubts, *estimate.doubts), remarks=(*remarks, *estimate.remarks)
     )
@@ -82,11 +85,12 @@ def second_solution(
 
 def apart_from(
     experiment: Experiment, objective: Objective, theta: np.ndarray, again: Experiment,
-    other: np.ndarray, domain: Shape,
+    other: np.ndarray, domain: Shape, sizes: Mapping[str, float],
 ) -> ErrorEstimate:
     """Return how far the second solution of a run is from its solution, as an estimate.
 
-    again, other: the run that gave it and its numbers. domain: where they are compared.
+    again, other: the run that gave it and its numbers. domain: where they are compared. sizes:
+    natural ones of unknowns.
     """
     fresh = objective.residuals(theta, fresh_points(experiment))
     trained = objective.residuals(theta)
@@ -95,12 +99,13 @@ def apart_from(
     own = experiment.initial_parameters()
     own.load(theta)
     better, present = Evaluation(again, parameters), Evaluation(experiment, own)
-    apart = differences(experiment.problem, places, present.at(places), better.at(places))
+    apart = differences(experiment.problem, places, present.at(places), better.at(places), sizes)
     return ErrorEstimate(
         relative_l2=apart.relative, maximum=apart.maximum, where=apart.where,
         fresh={name: rms(rows) for name, rows in fresh.items()},
         trained={name: rms(rows) for name, rows in trained.items()},
-        doubts=tuple(partly_of_no_solution(apart.relative)), remarks=tuple(apart.collapsed),
+        doubts=tuple(partly_of_no_solution(apart.relative)),
+        remarks=(*apart.collapsed, *apart.vanishing),
         error=ErrorField(better, present),
     )  # fmt: skip
 

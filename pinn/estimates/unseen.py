@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import autograd as T
-from pinn.estimates.differences import rms
+from pinn.estimates.differences import size_of
 from pinn.estimates.linearised import Linearised
 from pinn.objective.flat_parameters import FlatParameters
 
@@ -27,6 +27,7 @@ def possible_errors(
     problem: Linearised,
     parameters: FlatParameters,
     places: Mapping[str, np.ndarray],
+    sizes: Mapping[str, float],
     rng: np.random.Generator,
 ) -> dict[str, float]:
     """Return the largest relative L2 error of each output that the residual allows, to first order.
@@ -38,11 +39,12 @@ def possible_errors(
     right on average (Johnson and Lindenstrauss, 1984). A p of huge numbers may change the residual
     between the rows alone: where rows that took no part see that, smaller p are looked at, and of
     the smallest they count as well. parameters: those of the problem, whose module gives the
-    outputs in this order. places: (n, d) of each output by name. Outputs of no size are left out.
+    outputs in this order. places: (n, d) of each output by name. sizes: natural ones, which count
+    where an output vanishes (differences.size_of). Outputs of no size are left out.
     """
     from scipy.linalg import solve_triangular
 
-    slopes = dict(slopes_of_outputs(problem, parameters, places, rng))
+    slopes = dict(slopes_of_outputs(problem, parameters, places, sizes, rng))
     allowed, found = float(np.linalg.norm(problem.rows)), {}
     for tiny in _TINY:
         triangle = problem.triangle(tiny)
@@ -120,6 +122,7 @@ def slopes_of_outputs(
     problem: Linearised,
     parameters: FlatParameters,
     places: Mapping[str, np.ndarray],
+    sizes: Mapping[str, float],
     rng: np.random.Generator,
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield each output with the slopes of random sums of it over places, (sums, P).
@@ -130,7 +133,8 @@ def slopes_of_outputs(
     for k, (name, all_places) in enumerate(places.items()):
         few = all_places[rng.permutation(len(all_places))[:_PLACES]]
         output = parameters.module(T.tensor(few, dtype=like.dtype, device=like.device))[:, k]
-        size = rms(output.detach().cpu().numpy()) if len(few) else 0.0
+        values = output.detach().cpu().numpy()
+        size = size_of(values, sizes.get(name, 0.0)) if len(few) else 0.0
         if size > 0 and output.requires_grad:
             sums = rng.standard_normal((_SUMS, len(few))) / (size * np.sqrt(_SUMS * len(few)))
             yield name, np.stack([problem.scaled(_slope(output, w, parameters)) for w in sums])

@@ -31,11 +31,12 @@ class Report:
     is not known. Much larger than loss, it says that the points are fitted and not the equations,
     unless a weighting weighs rows. residual is how far each equation and soft condition is from
     holding, by block, relative to the size of its terms (pinn.diagnosis.scaled_residuals);
-    error_estimate is how far the solution seems to be from the true one, found without a reference
-    (pinn.estimates), and empty of runs that are cut short or take no longer than it would; recovery
-    has the standard errors of the coefficients and the fit of the data; warnings are what was said
-    before training and after it; unsolved is whether a pinn.UnsolvedWarning is among them, or
-    training diverged. setbacks
+    sizes is how large an unknown is that counts in its equations as much as all else
+    (pinn.diagnosis.natural_sizes); error_estimate is how far the solution seems to be from the true
+    one, found without a reference (pinn.estimates), and empty of runs that are cut short or take no
+    longer than it would; recovery has the standard errors of the coefficients and the fit of the
+    data; warnings are what was said before training and after it; unsolved is whether a
+    pinn.UnsolvedWarning is among them, or training diverged. setbacks
     tell of numbers that were not finite, and of the steps to which training went back after them;
     decisions of the stages that were chosen on the way, of points that were drawn anew because they
     were overfitted, and why.
@@ -54,6 +55,7 @@ class Report:
     history: list[dict[str, Any]] = field(default_factory=list, repr=False)
     fresh_loss: float = math.nan
     residual: dict[str, float] = field(default_factory=dict)
+    sizes: dict[str, float] = field(default_factory=dict, metadata={"later": True})
     error_estimate: ErrorEstimate = ErrorEstimate()
     recovery: Recovery = Recovery()
     warnings: tuple[str, ...] = ()

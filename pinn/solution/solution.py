@@ -223,7 +223,10 @@ class Solution:
         objective = self.experiment.objective()
         objective.parameters.load(self.theta)
         with training_resources():
-            found = error_estimate(self.experiment, objective, self.theta, self.report.residual)
+            found = error_estimate(
+                self.experiment, objective, self.theta, self.report.residual,
+                sizes=self.report.sizes,
+            )  # fmt: skip
         # what noise has moved was found when training ended
         largest = {name: known.maximum[name] for name in known.noise}
         moved = found.moved_by_noise(known.noise, largest, known.where, solved=known.trusted)

@@ -8,7 +8,7 @@ from scipy.integrate import trapezoid
 
 import autograd as T
 import pinn
-from pinn.diagnosis import scaled_residuals, unsolved
+from pinn.diagnosis import natural_sizes, scaled_residuals, unsolved
 from pinn.solution.solution import Solution
 from pinn.training.experiment import Experiment
 
@@ -369,3 +369,13 @@ def test_an_unknown_that_is_nothing_is_no_unsolved_one(error, is_solved):
     found = scaled_residuals(untrained(channel(), model=Channel(error)))
     assert (unsolved(found) is None) == is_solved, found
     assert found["across"] > 0 and found["dirichlet_v_x_low"] > 0
+
+
+def test_the_natural_size_of_an_unknown_that_is_nothing_is_that_which_its_equations_would_see():
+    found = natural_sizes(untrained(channel(), model=Channel(1e-9)))
+    # v_y of half a wave from wall to wall beside u_x of one from end to end
+    y = (np.arange(400) + 0.5) / 400
+    spread = np.std(4 * y * (1 - y))
+    assert found["v"] == pytest.approx((spread * np.pi / 2) / np.pi, rel=0.05)
+    assert found.keys() == {"u", "v", "p"}
+    assert natural_sizes(untrained(decay(equation="u - 2"), **SMALL)).keys() == {"u"}

@@ -98,6 +98,28 @@ def test_the_error_of_a_linear_problem_is_found_whatever_its_size(make):
         assert estimate.maximum[name] > 0
 
 
+def beside_nothing():
+    return pinn.Problem(
+        X, ["u", "v"], {"a": "u_xx + 4*pi**2*sin(2*pi*x)", "b": "v_xx - v"},
+        [pinn.Dirichlet("u", 0.0, hard=True), pinn.Dirichlet("v", 0.0, hard=True)],
+    )  # fmt: skip
+
+
+def test_the_error_of_an_unknown_that_is_nothing_is_a_share_of_its_natural_size():
+    experiment, objective, theta = untrained(beside_nothing())
+    report = pinn.Report("", "", 0.0, {}, 0.0, 0)
+    x = (np.arange(4000) + 0.5) / 4000
+    v = pinn.Solution(experiment, theta, report).evaluate(x=x)["v"]
+    size = np.sqrt(np.mean(v**2))
+    found = error_estimate(experiment, objective, theta, sizes={"u": 1.0, "v": 1e4 * size})
+    assert found.relative_l2["v"] == pytest.approx(1e-4, rel=0.02)
+    assert "share of" in found.remarks[-1] and found.remarks[-1].startswith("v is next to nothing")
+    plain = error_estimate(experiment, objective, theta)
+    assert plain.relative_l2["v"] > 100 and not plain.trusted
+    assert plain.relative_l2["u"] == found.relative_l2["u"]
+    assert plain.possible["v"] == pytest.approx(1e4 * found.possible["v"], rel=0.05)
+
+
 def test_the_ranks_of_a_run_share_the_slopes_of_its_estimate(monkeypatch):
     class Told(OneRank):
         def gather(self, sums, lanes, joined=(), edges=()):
@@ -468,7 +490,7 @@ def test_a_maximum_far_beyond_the_solution_is_not_told():
     x = np.array([[0.0], [1.0]])
     present = {"u": np.array([0.5, 1.0]), "v": np.array([1.0, -1.0])}
     better = {"u": np.array([0.5, 12.0]), "v": np.array([2.0, 8.0])}
-    found = differences(poisson(), x, present, better).without_far(present)
+    found = differences(poisson(), x, present, better, {}).without_far(present)
     assert np.isnan(found.maximum["u"]) and found.maximum["v"] == 9.0
     assert found.where == {"v": {"x": 1.0}}
     estimate = ErrorEstimate(found.relative, found.maximum, found.where)

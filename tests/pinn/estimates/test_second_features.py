@@ -67,7 +67,7 @@ def test_a_limit_in_time_takes_fewer_features_or_none(monkeypatch):
         Clock.seconds = 0.0
         widths.clear()
         budget = module.Budget(limit, lambda: Clock.seconds, 0.0)
-        return module.by_second_features(run, objective, solution.theta, budget)
+        return module.by_second_features(run, objective, solution.theta, budget, {})
 
     assert not estimate(1e6).doubts and widths == [8, 25]
     first = 8.0**module._POWER

@@ -65,7 +65,7 @@ def test_an_unknown_that_is_none_casts_doubt_on_the_others():
     )  # fmt: skip
     apart = module.differences(
         problem, np.linspace(0, 4, 5)[:, None],
-        {"u": np.ones(5), "v": np.ones(5)}, {"u": np.full(5, 1 + 1e-6), "v": -np.ones(5)},
+        {"u": np.ones(5), "v": np.ones(5)}, {"u": np.full(5, 1 + 1e-6), "v": -np.ones(5)}, {},
     )  # fmt: skip
     assert apart.relative == {"u": pytest.approx(1e-6, rel=1e-5), "v": 2.0}
     (doubt,) = module.partly_of_no_solution(apart.relative)
@@ -140,7 +140,7 @@ def second_of_twelve_windows(monkeypatch, recording, limit):
     clock = Worked(recording)
     monkeypatch.setattr(module, "fitted", clock.fitted)
     run, budget = solution.experiment, Budget(limit, clock, Worked.BEGAN)
-    found = module.second_solution(run, run.objective(), solution.theta, budget)
+    found = module.second_solution(run, run.objective(), solution.theta, budget, {})
     return solution, found, clock.seconds
 
 

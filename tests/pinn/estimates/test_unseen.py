@@ -96,7 +96,7 @@ def test_the_largest_error_is_that_of_all_that_moves(monkeypatch):
         vibration("3"), pinn.MLP(4, 1), pinn.Sampling(200), [pinn.LevenbergMarquardt(15)]
     )
     found = solution.error_estimate()
-    linear, parameters, places, _ = taken[-1]
+    linear, parameters, places, *_ = taken[-1]
     places = places["u"][::20]
     run = Evaluation(solution.experiment, parameters)
     theta, columns = parameters.theta, linear._columns
