@@ -39,7 +39,8 @@ _ROUNDING = 1e3
 class BlockCheck:
     """One block of the loss at the start of training.
 
-    derivatives: what it asks the network for. rms: the root of the mean square of its residual.
+    derivatives: what it asks the network for. rms: the root of the mean square of its residual,
+    without the weight, which the loss multiplies its square by.
     after: the block that is evaluated together with it, at the same points, and has the cost of
     both; "" for none. memory_bytes: of the arenas that a step works in. flops: of a step. seconds:
     of a step, by the share of its operations.
@@ -52,6 +53,7 @@ class BlockCheck:
     derivatives: tuple[str, ...]
     dtype: str
     rms: float
+    weight: float
     after: str
     memory_bytes: int
     flops: int
@@ -83,8 +85,7 @@ class Check:
     operations are counted, seconds measured. chosen: whether stages are chosen on the way, so that
     they may be others than these, which are foreseen. continuation: the values that constants have
     in turn before their own, each with these stages. limit_seconds: of the whole run, None for no
-    limit. decided: what of the run was left open, how it was chosen, and why. loss: weighted; the
-    rms of blocks are not.
+    limit. decided: what of the run was left open, how it was chosen, and why. loss: weighted.
     """
 
     name: str
@@ -263,6 +264,7 @@ def _blocks(
             derivatives=tuple(dict.fromkeys(map(str, block.asked()))),
             dtype=experiment.precision,
             rms=math.sqrt(began.losses[block.name]),
+            weight=objective.weights[block.name],
             after="" if cost else leader[block.name],
             memory_bytes=cost.nbytes if cost else 0,
             flops=cost.flops if cost else 0,

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from pinn.diagnosis.check import BlockCheck, Check, StageCheck
 
 WIDTH = 80
-_HEADINGS = ("block", "points", "rows", "asks for", "rms", "memory", "time")
+_HEADINGS = ("block", "points", "rows", "asks for", "rms", "weight", "memory", "time")
+_WEIGHT = 5  # the column that is left out where all are 1
 _ASKS = 3  # the column that takes what is left, and several lines
 _GAP = "  "
-_LONGEST_NAME, _LEAST_ASKS = 24, 12
+_LONGEST_NAME, _LEAST_NAME, _LEAST_ASKS = 24, 12, 12
 
 
 def table(check: Check) -> str:
@@ -63,19 +64,22 @@ def _head(check: Check) -> Iterator[str]:
 
 
 def _blocks(check: Check) -> Iterator[str]:
-    rows = [_row(block) for block in check.blocks]
     total = [
         "total", str(sum(block.points for block in check.blocks)),
-        str(sum(block.rows for block in check.blocks)), "", "",
+        str(sum(block.rows for block in check.blocks)), "", "", "",
         bytes_text(sum(block.memory_bytes for block in check.blocks)), seconds_text(check.seconds),
     ]  # fmt: skip
-    lines = [list(_HEADINGS), *rows, total]
-    widths = [max(len(line[k]) for line in lines) for k in range(len(_HEADINGS))]
-    widths[0] = min(widths[0], _LONGEST_NAME)
-    others = sum(widths) - widths[_ASKS] + len(_GAP) * (len(widths) - 1)
-    widths[_ASKS] = max(_LEAST_ASKS, min(widths[_ASKS], WIDTH - others))
+    lines = [list(_HEADINGS), *map(_row, check.blocks), total]
+    if all(block.weight == 1 for block in check.blocks):
+        for line in lines:
+            del line[_WEIGHT]
+    heading, *rows, total = lines
+    widths = [max(len(line[k]) for line in lines) for k in range(len(heading))]
+    numbers = sum(widths) - widths[0] - widths[_ASKS] + len(_GAP) * (len(widths) - 1)
+    widths[0] = min(widths[0], _LONGEST_NAME, max(_LEAST_NAME, WIDTH - numbers - _LEAST_ASKS))
+    widths[_ASKS] = max(_LEAST_ASKS, min(widths[_ASKS], WIDTH - numbers - widths[0]))
     rule = "-" * (sum(widths) + len(_GAP) * (len(widths) - 1))
-    yield from _line(lines[0], widths)
+    yield from _line(heading, widths)
     yield rule
     for row in rows:
         yield from _line(row, widths)
@@ -88,7 +92,8 @@ def _row(block: BlockCheck) -> list[str]:
     if block.after:  # in the numbers of the block before it
         cost = ["-", "-"]
     asks = ", ".join(block.derivatives)
-    return [block.name, str(block.points), str(block.rows), asks, f"{block.rms:.1e}", *cost]
+    size = [str(block.points), str(block.rows)]
+    return [block.name, *size, asks, f"{block.rms:.1e}", f"{block.weight:.3g}", *cost]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:

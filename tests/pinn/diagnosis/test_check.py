@@ -51,8 +51,9 @@ def test_the_blocks_are_what_training_has(check):
         expected = np.sqrt(np.mean(residuals[block.name] ** 2))
         assert block.rms == pytest.approx(expected, rel=1e-12)
     weights = weighed_by_errors(setup)[0].weighting.initial
-    squares = sum(weights.get(b.name, 1) * b.rms**2 for b in check.blocks)
-    assert weights["flow"] < 1 and check.loss == pytest.approx(squares, rel=1e-12)
+    assert [b.weight for b in check.blocks] == [weights["flow"], 1, 1] and weights["flow"] < 1
+    squares = sum(b.weight * b.rms**2 for b in check.blocks)
+    assert check.loss == pytest.approx(squares, rel=1e-12)
     assert check.parameters == found.size == 2 * 12 + 12 + 12 * 12 + 12 + 12 + 1
     assert check.works and check.errors == check.warnings == check.advice == ()
 
@@ -189,12 +190,20 @@ def test_it_is_printed_in_80_columns_and_as_json(check):
     (row,) = [line for line in lines if line.startswith("flow ")]
     assert row.split()[:3] == ["flow", "400", "400"]
     assert "u_t, u, u_x, u_xx" in row and f"{check.blocks[0].rms:.1e}" in row
+    (heading,) = [line for line in lines if line.startswith("block ")]
+    place = slice(heading.index("weight"), heading.index("weight") + len("weight"))
+    assert float(row[place]) == check.blocks[0].weight
     (total,) = [line for line in lines if line.startswith("total ")]
     assert total.split()[1:3] == ["470", "470"]
     data = json.loads(to_json(check.as_dict()))
     assert data["blocks"][0]["derivatives"] == ["u_t", "u", "u_x", "u_xx"]
     assert data["works"] is True and data["bounds"]["x"] == [-1, 1]
     assert [stage["name"] for stage in data["stages"]] == ["adam", "lbfgs", "ssbroyden"]
+
+
+def test_weights_that_are_all_one_take_no_column():
+    plain = str(checked(problem(), weighting={"flow": 1.0}))
+    assert "weight" not in plain and "asks for" in plain
 
 
 def test_long_names_and_many_derivatives_stay_in_80_columns():
