@@ -23,6 +23,7 @@ def found(domain):
 
 @pytest.mark.parametrize(("domain", "holes"), [
     (SQUARE - DISK, [((0.2, 0.1), 0.3)]),
+    (SQUARE - pinn.Disk((0.7, 0), 0.295), [((0.7, 0), 0.295)]),
     (SQUARE - DISK - pinn.Disk((-0.5, -0.5), 0.2), [((0.2, 0.1), 0.3), ((-0.5, -0.5), 0.2)]),
     (SQUARE - (DISK | pinn.Disk((-0.5, -0.5), 0.2)), [((0.2, 0.1), 0.3), ((-0.5, -0.5), 0.2)]),
     (pinn.Disk() - pinn.Disk((0.4, 0.0), 0.3, name="inner"), [((0.4, 0.0), 0.3)]),
@@ -42,6 +43,7 @@ def test_what_is_taken_out_of_the_middle_is_a_hole(domain, holes):
     SQUARE, pinn.Disk(), pinn.Interval("x", 0, 1) - pinn.Interval("x", 0.4, 0.6),
     SQUARE - pinn.Disk((1, 0), 0.3), (SQUARE - DISK) | pinn.Disk((0.2, 0.1), 0.4),
     SQUARE - pinn.Box(pinn.Interval("x", -0.2, 0.2), pinn.Interval("y", -1, 0)),
+    SQUARE - pinn.Disk((0.7123, 0.2), 1 - 0.7123), pinn.Disk() - pinn.Disk((0.3, 0.4), 0.5),
 ], ids=repr)  # fmt: skip
 def test_a_notch_and_what_is_filled_again_are_none(domain):
     assert domain.holes == ()
