@@ -15,7 +15,7 @@ import numpy as np
 from pinn.diagnosis.finding import Finding
 from pinn.diagnosis.last_weights import last_weights
 from pinn.diagnosis.posed.statement import Statement, statement_of
-from pinn.diagnosis.scaled_residual import LARGE, scaled_residuals
+from pinn.diagnosis.scaled_residual import LARGE, scaled_residuals, term_sizes
 from pinn.models import Windows
 from pinn.objective import Objective
 from pinn.optimizers import LBFGS, Diverged, LevenbergMarquardt, SSBroyden, Stage
@@ -159,6 +159,11 @@ class Examination:
     def shares(self) -> dict[str, float]:
         """How far each residual is from holding, in units of its terms; see scaled_residuals."""
         return scaled_residuals(self.solution)
+
+    @cached_property
+    def terms(self) -> dict[str, float]:
+        """The root mean square of each residual's terms, which the residual would be otherwise."""
+        return term_sizes(self.solution)
 
     @cached_property
     def unsolved(self) -> float | None:

@@ -69,6 +69,21 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
     return {name: share for name, share in found.items() if share is not None}
 
 
+def term_sizes(solution: Solution) -> dict[str, float]:
+    """Return the rms of the sizes of each residual's terms: what it would be, did it not hold.
+
+    The terms, the points and what is left out are those of `scaled_residuals`; where a residual
+    that is small everywhere has other measures there, of what is lost in it, this is the loss's.
+    """
+    fields = _Fields(solution)
+    with np.errstate(all="ignore"):
+        found = {
+            residual.name: _size_of_terms(fields, residual)
+            for residual in solution.problem.residuals
+        }
+    return {name: size for name, size in found.items() if size is not None}
+
+
 def natural_sizes(solution: Solution) -> dict[str, float]:
     """Return the size with which each unknown counts in its equations as much as all else.
 
@@ -315,28 +330,47 @@ def _of_equation(fields: _Fields, residual: Residual) -> float | None:
     found = fields.linear(residual)
     if found is None:
         return None
-    parts = fields.parts(residual, found)
-    terms = [_over_nodes(slope * values) for slope, values in parts.values()]
-    rest, sizes = np.abs(found.value - sum(terms)), sum(map(np.abs, terms))
-    sizes = sizes + rest
-    if fields.is_without_source(residual):
-        sizes = sizes + max(0.0, fields.least_terms(parts) - _rms(sizes))
+    sizes = _terms_of_equation(fields, residual, found)
     places = np.divide(np.abs(found.value), sizes, out=np.zeros_like(sizes), where=sizes > 0)
     return float(np.sqrt(_share(_rms(found.value), _rms(sizes)) * _rms(places)))
+
+
+def _terms_of_equation(fields: _Fields, residual: Residual, found: Linear) -> np.ndarray:
+    """Return the sum of the sizes of an equation's terms at each point, (n,)."""
+    parts = fields.parts(residual, found)
+    terms = [_over_nodes(slope * values) for slope, values in parts.values()]
+    sizes = sum(map(np.abs, terms)) + np.abs(found.value - sum(terms))
+    if fields.is_without_source(residual):
+        sizes = sizes + max(0.0, fields.least_terms(parts) - _rms(sizes))
+    return sizes
 
 
 def _of_condition(fields: _Fields, residual: Residual) -> float | None:
     found = fields.linear(residual)
     if found is None:
         return None
+    size = _terms_of_condition(fields, residual, found)
+    return _share(_beyond_noise(residual, found.value), size)
+
+
+def _terms_of_condition(fields: _Fields, residual: Residual, found: Linear) -> float:
+    """Return the rms of the sizes of a condition's terms."""
     parts = fields.parts(residual, found)
     terms = sum(slope * values for slope, values in parts.values())
-    rest = found.value - _rows(residual, terms)
     usual = sum(
         _rms(_rows(residual, np.abs(slope))) * fields.usual(leaf)
         for leaf, (slope, _) in parts.items()
     )
-    return _share(_beyond_noise(residual, found.value), usual + _rms(rest))
+    return usual + _rms(found.value - _rows(residual, terms))
+
+
+def _size_of_terms(fields: _Fields, residual: Residual) -> float | None:
+    found = fields.linear(residual)
+    if found is None:
+        return None
+    if fields.is_equation(residual):
+        return _rms(_terms_of_equation(fields, residual, found))
+    return _terms_of_condition(fields, residual, found)
 
 
 def _beyond_noise(residual: Residual, rows: np.ndarray) -> float:

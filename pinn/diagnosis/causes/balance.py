@@ -18,13 +18,14 @@ def balance(seen: Examination) -> Iterator[Finding]:
 
     The residual of a block over the size of its terms says how well it holds, in no units; the
     square of that size times the weight, how much of the loss depends on it. So many orders as lie
-    between the latter the starved block is buried under the other one.
+    between the latter the starved block is buried under the other one. Both are root mean squares,
+    as the loss has them.
     """
-    shares = {n: s for n, s in seen.shares.items() if s > 0 and seen.weights[n] > 0}
+    sizes = {n: size for n, size in seen.terms.items() if size > 0 and seen.weights[n] > 0}
+    shares = {n: math.sqrt(seen.fresh[n]) / size for n, size in sizes.items() if seen.fresh[n] > 0}
     if len(shares) < 2:
         return
-    squares = {n: seen.fresh[n] / shares[n] ** 2 for n in shares}
-    pulls = {n: seen.weights[n] * squares[n] for n in shares}
+    pulls = {n: seen.weights[n] * sizes[n] ** 2 for n in shares}
     worst = max(shares, key=shares.__getitem__)
     strong = max(pulls, key=pulls.__getitem__)
     apart = pulls[strong] / pulls[worst]
@@ -34,9 +35,10 @@ def balance(seen: Examination) -> Iterator[Finding]:
         n for n, share in shares.items()
         if share >= max(_LEAST, _WORSE * shares[strong]) and pulls[strong] / pulls[n] >= _PULLS
     ]  # fmt: skip
-    # One of them alone would be raised above the others, which would be starved by it then.
+    # One of them alone would be raised above the others, which would be starved by it then. Rounded
+    # towards what it is, but for rounding: too much of a weight starves the others.
     weights = {
-        n: 10.0 ** math.floor(math.log10(pulls[strong] / pulls[n]) + 0.5) * seen.weights[n]
+        n: 10.0 ** math.floor(math.log10(pulls[strong] / pulls[n]) + 1e-6) * seen.weights[n]
         for n in starved
     }
     given = {n: w for n, w in seen.weights.items() if w != 1}

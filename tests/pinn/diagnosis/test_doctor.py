@@ -18,6 +18,7 @@ from pinn.diagnosis.examination import Trial, orders
 from pinn.diagnosis.finding import flow
 from pinn.diagnosis.posed.contradictions import contradicting
 from pinn.diagnosis.posed.statement import Statement
+from pinn.diagnosis.scaled_residual import term_sizes
 from pinn.files import to_json
 from pinn.training import choosing
 
@@ -138,7 +139,8 @@ def found_in_flow():
     shares = {"momentum": 6.7e-7, "div": 1.9e-3, "wall": 5.1e-4, "pressure": 7e-10}
     squares = {"momentum": 8e5, "div": 0.08, "wall": 3.0, "pressure": 1.7e5}
     seen = SimpleNamespace(
-        shares=shares, weights=dict.fromkeys(shares, 1.0), gradients=dict.fromkeys(shares, 1e-5),
+        weights=dict.fromkeys(shares, 1.0), gradients=dict.fromkeys(shares, 1e-5),
+        terms={name: square**0.5 for name, square in squares.items()},
         fresh={name: squares[name] * share**2 for name, share in shares.items()},
     )  # fmt: skip
     return list(balance(seen))
@@ -150,6 +152,33 @@ def test_all_that_is_starved_is_raised_and_not_one_block_above_the_others():
     assert found.what == "momentum dominates, div, wall are starved"
     (change,) = found.changes
     assert change.value == pytest.approx({"momentum": 1e-7, "wall": 1e-2, "pressure": 1e-7})
+
+
+def test_an_equation_that_is_nothing_in_most_places_is_not_starved_for_that(tmp_path):
+    """A front: ahead of it the terms are next to nothing, and what is left is much beside them."""
+    text = """\
+problem:
+  name: front
+  domain: {x: [-4, 4], t: {time: [0, 2]}}
+  unknowns: [u]
+  equations: {fisher: "u_t = 0.1*u_xx + 3*u*(1 - u)"}
+  conditions:
+    - initial: {unknown: u, value: "exp(-4*x**2)"}
+    - neumann: {unknown: u, value: 0}
+model: {mlp: {width: 12, depth: 2}}
+sampling: {interior: 600}
+training: [{adam: {steps: 200}}, {levenberg_marquardt: {steps: 30}}]
+"""
+    solution = solved(tmp_path, text)
+    terms = term_sizes(solution)["fisher"]
+    x, t = np.meshgrid(np.linspace(-4, 4, 201), np.linspace(0, 2, 101), indexing="ij")
+    names = ("u", "u_t", "u_xx")
+    u, u_t, u_xx = solution.derivatives(names, x=x, t=t)
+    sizes = abs(u_t) + 0.1 * abs(u_xx) + abs(3 - 6 * u) * abs(u) + abs(3 * u**2)
+    assert terms == pytest.approx(np.sqrt(np.mean(sizes**2)), rel=0.1)
+    share = np.sqrt(solution.report.losses["fisher"]) / terms
+    assert solution.report.residual["fisher"] > 3 * share
+    assert "balance" not in {one.cause for one in pinn.doctor(solution).findings}
 
 
 def test_a_loss_that_is_the_noise_of_data_asks_for_no_larger_network():
