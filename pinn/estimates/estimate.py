@@ -30,6 +30,7 @@ from pinn.estimates.error_field import ErrorField
 from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
 from pinn.estimates.record import (
+    EXPLAINED,
     ErrorEstimate,
     left_out,
     made_of_a_part,
@@ -68,7 +69,7 @@ _WAVES, _FEWEST, _MOVING = 400, 100, 900
 _ROWS, _MOST_POINTS = 2.3, 3500
 # What a correction may leave of the residual: so little that no better one is looked for; so much
 # that it is not believed.
-_GOOD, _BAD = 0.02, 1 / 3
+_GOOD, _BAD = 0.02, EXPLAINED
 # A further Newton step leaves at most this share of what the one before has left.
 _PROGRESS, _STEPS = 0.9, 3
 # A tenth of a correction changes the residual by a tenth of what the whole does, but for this part:

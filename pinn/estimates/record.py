@@ -16,6 +16,8 @@ from pinn.estimates.noise_band import NoiseBand
 
 # From this share of the solution on an estimated error says that there is none, not how far it is.
 _NO_SOLUTION = 0.5
+# What leaves less of the residual explains it: there is little in it of errors of another kind.
+EXPLAINED = 1 / 3
 
 
 def of_no_solution(relative: Mapping[str, float | None]) -> list[str]:
@@ -54,11 +56,6 @@ def reasons(relative: Mapping[str, float | None], doubts: Sequence[str]) -> list
 def shown(error: float | None, form: str) -> str:
     """Return an estimated error as text, in a form such as ".1e"."""
     return "not told" if error is None or math.isnan(error) else format(error, form)
-
-
-def share_of_all(error: float) -> str:
-    """Return a relative error that is possible as text: beyond the unknown itself no number."""
-    return shown(error, ".1e") if error < 1 else "all of it"
 
 
 def left_out(seconds: float, limit: float) -> str:
@@ -148,6 +145,19 @@ class ErrorEstimate:
         return found
 
     @property
+    def may_be(self) -> dict[str, str]:
+        """The errors of `up_to` as text, beyond an unknown itself without a number.
+
+        Where the estimate does not explain the residual, more is possible: of kinds that were not
+        looked for.
+        """
+        is_bound = self.unexplained < EXPLAINED
+        return {
+            name: f"{error:.1e}{'' if is_bound else ' or more'}" if error < 1 else "all of it"
+            for name, error in self.up_to.items()
+        }
+
+    @property
     def trusted(self) -> bool:
         """Whether there is an estimate, and nothing speaks against it: neither doubts nor size."""
         return bool(self.relative_l2) and not reasons(self.relative_l2, self.doubts)
@@ -217,25 +227,24 @@ class ErrorEstimate:
 
     def text(self) -> list[str]:
         """Return a phrase for each unknown: "estimated error of u 2.1e-05"."""
-        up_to = self.up_to
+        may_be = self.may_be
         return [
             f"estimated error of {name} {shown(value, '.1e')}"
             f"{', not to be trusted' if is_doubted(value, self.doubts) else ''}"
-            f"{f': up to {share_of_all(up_to[name])}' if name in up_to else ''}"
+            f"{f': it may be {may_be[name]}' if name in may_be else ''}"
             for name, value in self.relative_l2.items()
         ]
 
     def __str__(self) -> str:
-        lines, up_to = [], self.up_to
+        lines, may_be = [], self.may_be
         if self.relative_l2:
-            bound = f"{'up to':>12}" if up_to else ""
+            bound = f"{'may be':>17}" if may_be else ""
             lines.append(f"{'':12}{'relative L2':>14}{bound}{'maximum':>12}  at")
         for name, value in self.relative_l2.items():
             place = ", ".join(f"{n} = {v:.4g}" for n, v in self.where.get(name, {}).items())
             largest = shown(self.maximum[name], ".2e")
             told = shown(value, ".2e")
-            most = share_of_all(up_to[name]) if name in up_to else ""
-            bound = f"{most:>12}" if up_to else ""
+            bound = f"{may_be.get(name, ''):>17}" if may_be else ""
             lines.append(f"{name:12}{told:>14}{bound}{largest:>12}  {place}".rstrip())
         if not math.isnan(self.unexplained):
             part = "all of it" if self.unexplained >= 1 else f"{self.unexplained:.2g}"

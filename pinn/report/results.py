@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from pinn.estimates.record import is_doubted, reasons, share_of_all
+from pinn.estimates.record import is_doubted, reasons
 from pinn.markup import Html, element, facts, joined, table
 from pinn.report.fields import labelled
 from pinn.report.subject import Subject
@@ -130,8 +130,8 @@ def _errors(report: Report, names: Sequence[str]) -> Html:
     if estimate.relative_l2:
         doubted = {n for n, v in estimate.relative_l2.items() if is_doubted(v, estimate.doubts)}
         columns["estimated relative L2"] = _shown(estimate.relative_l2, doubted)
-        if estimate.up_to:
-            columns["up to"] = {name: share_of_all(one) for name, one in estimate.up_to.items()}
+        if estimate.may_be:
+            columns["may be"] = estimate.may_be
         columns["estimated maximum"] = _shown(estimate.maximum, doubted)
     rows = [[name, *(values.get(name, short(None)) for values in columns.values())]
             for name in names]  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pinn.estimates.record import is_doubted, reasons, share_of_all, shown
+from pinn.estimates.record import is_doubted, reasons, shown
 from pinn.text import aligned, labelled, shortened
 
 if TYPE_CHECKING:
@@ -128,11 +128,11 @@ def _errors(report: Report) -> Table:
         )]
         for name in names
     ]  # fmt: skip
-    up_to = estimate.up_to
-    if up_to:
-        headings.insert(-1, "up to")
+    may_be = estimate.may_be
+    if may_be:
+        headings.insert(-1, "may be")
         for name, row in zip(names, rows, strict=True):
-            row.insert(-1, share_of_all(up_to[name]) if name in up_to else "")
+            row.insert(-1, may_be.get(name, ""))
     return Table(headings, [tuple(row) for row in rows])
 
 
