@@ -130,7 +130,19 @@ def error_estimate(
         elif found is None:
             found = _Estimation(experiment, objective, theta, scaled or {}, budget, sizes).result()
         objective.parameters.load(theta)
-    return dataclasses.replace(found, seconds=time.perf_counter() - began)
+    beside = _beside_modes(experiment.problem) if found.relative_l2 else ()
+    seconds = time.perf_counter() - began
+    return dataclasses.replace(found, remarks=(*found.remarks, *beside), seconds=seconds)
+
+
+def _beside_modes(problem: Problem) -> Iterator[str]:
+    """Yield what is no part of the estimate where functions come in by some modes of them."""
+    for name, one in problem.functions.items():
+        yield (
+            f"the error is that for {name} made of its {len(one.names)} modes; what these leave "
+            f"out comes on top, {one.left_out:.1e} of a {name} of the space and of another the "
+            f'second number of problem.functions["{name}"].coefficients({name})'
+        )
 
 
 class _Estimation:

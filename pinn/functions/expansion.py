@@ -118,6 +118,12 @@ class Expansion:
         """What the numbers of the modes are called."""
         return tuple(f"{self.space.name}{k}" for k in range(1, len(self._numbers) + 1))
 
+    @property
+    def left_out(self) -> float:
+        """What the modes leave out of a function of the space, as a share of its deviation."""
+        variance = math.prod(float(one.weights.sum()) for one in self._along)
+        return math.sqrt(max(0.0, 1 - float(np.sum(self._roots**2)) / variance))
+
     @cached_property
     def families(self) -> tuple[Mode, ...]:
         """The numbers of the modes, as factors of the domain."""

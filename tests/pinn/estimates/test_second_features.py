@@ -88,3 +88,17 @@ def test_other_models_have_a_correction(monkeypatch):
     run = solution.experiment
     found = error_estimate(run, run.objective(), solution.theta)
     assert module._SAID not in found.remarks
+
+
+def test_what_modes_leave_out_of_functions_is_said_to_come_on_top():
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": "-u_xx = v"}, [pinn.Dirichlet("u", 0)],
+        function_spaces={"v": {"over": "x", "length": 0.5}},
+    )  # fmt: skip
+    solution = pinn.solve(
+        problem, pinn.DeepONet(pinn.RandomFeatures(20, (0.3, 3.0)), branch=None),
+        pinn.Sampling(interior=120), error_bars=False, threads=1,
+    )  # fmt: skip
+    (said,) = [one for one in solution.error_estimate().remarks if "comes on top" in one]
+    v = problem.functions["v"]
+    assert f"of its {len(v.names)} modes" in said and f"{v.left_out:.1e} of a v" in said

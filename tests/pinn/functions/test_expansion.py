@@ -81,6 +81,17 @@ def test_the_best_sum_of_modes_is_found(functions):
     assert left == pytest.approx(np.sqrt(np.trapezoid(rest**2, x)) / size, rel=1e-3)
 
 
+def test_what_modes_leave_out_of_functions_of_the_space_is_known(functions):
+    finer = problem({"over": "x", "length": 0.25, "modes": 12}).functions["v"]
+    assert len(functions.names) < 12 and finer.left_out < 0.03 * functions.left_out
+    rests = []
+    for seed in range(100):
+        drawn = finer.draw(seed)
+        _, left = functions.coefficients(lambda x, drawn=drawn: drawn(x))
+        rests.append(left**2 * np.mean(drawn(np.linspace(0, 1, 501)) ** 2))
+    assert functions.left_out == pytest.approx(np.sqrt(np.mean(rests)), rel=0.25)
+
+
 def test_a_function_of_two_coordinates():
     functions = problem({"over": ["x", "t"], "length": 0.7}).functions["v"]
     x, t = np.meshgrid(X, X, indexing="ij")
