@@ -409,15 +409,18 @@ class _Estimation:
         values = present.at(places)
         part = {name: _some(value) for name, value in values.items()}
         spread = self._spread(better, part, _some(places), best, plausible(tried, best))
-        self._corrected.move(best.direction)
-        remains = self._remains(best)
+        def remains_of(one: Correction) -> _Remains:
+            self._corrected.move(one.direction)
+            some = _some(places)
+            return self._remains(one, self._larger(part, better.at(some), some, possible))
+
+        remains = remains_of(best)
         if remains.share >= _BAD:
             least, corrections = best, [best, *(one for one in tried if one is not best)]
             chance = self._chances(linearised, corrections)
             best = most_distinct(corrections, chance)
             if best is not least:
-                self._corrected.move(best.direction)
-                remains = self._remains(best)
+                remains = remains_of(best)
             # what is not linear may hide from small ridges what large ones find
             others = tried if remains.bend > _STRAIGHT else neighbours(best, tried, chance)
             others = [*others, self._of_fewer_waves(linearised, best)]
@@ -489,8 +492,28 @@ class _Estimation:
         apart = np.divide(most, least, out=np.ones(len(asked)), where=least > 0)
         return float(apart.max()), asked[int(apart.argmax())]
 
-    def _remains(self, best: Correction) -> _Remains:
-        """Return what a correction leaves of the residual; it is where the networks stand."""
+    def _larger(
+        self,
+        present: Mapping[str, np.ndarray],
+        moved: Mapping[str, np.ndarray],
+        places: np.ndarray,
+        possible: Mapping[str, float],
+    ) -> float:
+        """Return how many times as large as a correction errors may be, of the worst output.
+
+        present, moved: the values at places, without it and with it. possible: relative L2 errors
+        that leave the residual as small, by output.
+        """
+        apart = differences(self._experiment.problem, places, present, moved, self._sizes).relative
+        pairs = ((error, apart.get(name, np.nan)) for name, error in possible.items())
+        found = (min(error, 1.0) / one for error, one in pairs if one > 0)
+        return min(max(1.0, *found, 1.0), _STRETCHED)
+
+    def _remains(self, best: Correction, larger: float) -> _Remains:
+        """Return what a correction leaves of the residual; it is where the networks stand.
+
+        larger: how many times as large as it errors may be with the residual as it is.
+        """
         after = self._nonlinear.residuals(self._corrected.theta, self._fresh)
         rounding = rounding_of_blocks(self._nonlinear, self._corrected.theta, self._fresh)
         judged, shares, before, rest, at_floor, near, noisy = [], [], [], [], [], [], []
@@ -520,8 +543,8 @@ class _Estimation:
         )
         bend = 0.0
         if share >= _BAD:
-            # rounding bends a small one most, what is not linear a large one
-            bend = min(self._bend(best, judged, stretched) for stretched in (1.0, _STRETCHED))
+            # rounding bends a small one most, what is not linear a large one: as large as it may be
+            bend = min(self._bend(best, judged, stretched) for stretched in (larger, _STRETCHED))
         return _Remains(share, confirmed, only_rounding, near_rounding, bend, tuple(noisy))
 
     def _bend(self, best: Correction, names: Iterable[str], stretched: float) -> float:
