@@ -62,10 +62,10 @@ def compile(  # noqa: A001 - the field's name
               weight say, is read at each call from then on, as tensors are, where `fn` only adds,
               multiplies, divides and raises to powers with it; pass others that change often as
               tensors. Tensors, arrays and other objects count by which they are. What is written
-              into a tensor is seen, and into an array of up to 8 KiB; into larger ones, or what is
-              reached by `globals()[name]`, is not, nor is `id(x)` of an argument; the text of what
-              is recorded (`print(x)`) has no values. What it does besides (it prints, or counts
-              its calls) happens when it is recorded, up to three times, and not again.
+              into a tensor is seen, and into an array of up to 256 KiB; into larger ones, or what
+              is reached by `globals()[name]`, is not, nor is `id(x)` of an argument; the text of
+              what is recorded (`print(x)`) has no values. What it does besides (it prints, or
+              counts its calls) happens when it is recorded, up to three times, and not again.
     points    names of the arguments that have a row a point, equally many. Results are then
               computed in chunks of points that fit the caches, on all cores; each has to be a row
               a point, a sum or a mean over them, or no matter of points.
@@ -81,12 +81,12 @@ def compile(  # noqa: A001 - the field's name
     A decorator as well: `@compile` or `@compile(points="x")`.
     Warns (RuntimeWarning) where it is recorded again and again for other numbers, of tensors and
     numbers that it writes into attributes, lists and dicts, where they stay as they are, and of
-    lists and dicts that it reads which are too long to be looked through at each call, and of a
-    clock that it asks. Raises TraceError, also where `fn` catches it, for what a recording cannot
-    hold (a branch on a value, random numbers, what comes next of an iterator, writing into tensors
-    of others, another thing at each call, other numbers at the first call than later, a
-    factorisation that fails and is caught), MixesPoints (a ValueError) where a result cannot
-    be computed in chunks, and TypeError for arrays, sets and the like among the arguments.
+    arrays, lists and dicts that it reads which are too long to be looked through at each call, and
+    of a clock that it asks. Raises TraceError, also where `fn` catches it, for what a recording
+    cannot hold (a branch on a value, random numbers, what comes next of an iterator, writing into
+    tensors of others, another thing at each call, other numbers at the first call than later, a
+    factorisation that fails and is caught), MixesPoints (a ValueError) where a result cannot be
+    computed in chunks, and TypeError for arrays, sets and the like among the arguments.
     """
     if fn is None:
         return functools.partial(compile, points=points, threads=threads, executor=executor)

@@ -18,7 +18,7 @@ from .forms import PLAIN, Frozen, Same
 from .moving import Moving
 
 _SHORT = 32  # entries of a dict up to which its keys are compared, not how many there are
-_SMALL = 1 << 13  # bytes of an array up to which its numbers are compared
+SMALL = 1 << 18  # bytes of an array up to which its numbers are compared
 
 Named = tuple[tuple[str, Hashable], ...]
 """What was found, each with the name that a reader of the function would give it."""
@@ -338,7 +338,7 @@ def leaf(name: str, value: Any) -> Place | None:
         return Place(name, "is", value, Frozen(value))
     if isinstance(value, np.generic):
         return Place(name, "is", value, (type(value), Frozen(value.item())))
-    if isinstance(value, np.ndarray) and value.nbytes <= _SMALL and not value.dtype.hasobject:
+    if isinstance(value, np.ndarray) and value.nbytes <= SMALL and not value.dtype.hasobject:
         told = Same(value), value.tobytes()
         return Place(name, "array", told, (*told, value.shape, value.dtype))
     if isinstance(value, (Tensor, np.ndarray)):

@@ -28,6 +28,8 @@ from types import (
 )
 from typing import Any
 
+import numpy as np
+
 from ..function import Function
 from ..nn.module import TABLES, Module
 from ..tensor import Tensor
@@ -168,6 +170,8 @@ class _Search:
         if plain is not None:
             if isinstance(value, Tensor):
                 self._into_tensor(position, name, value)
+            elif isinstance(value, np.ndarray) and value.nbytes > reading.SMALL:
+                self._unseen[name] = None
             return plain
         if moves(value):
             self._moving[name] = value
