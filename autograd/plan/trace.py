@@ -230,16 +230,16 @@ class Tracer:
         """Raise TraceError for a use of a value that a program cannot repeat."""
         self._fail(
             f"{what} inside a recorded step: the value would be frozen as it is now. Use tensor "
-            "operations (where, clamp, gather) instead, or run it without a recording: with "
-            "`engine: eager` in a config, without autograd.compile in a script"
+            "operations (where, clamp, gather) instead, or run it without a recording: without "
+            "autograd.compile, and with `engine: eager` in a config of pinn"
         )
 
     def refuse_write(self, what: str, remedy: str) -> None:
         """Raise TraceError for something that happens once, while recording, and never again."""
         self._fail(
             f"{what} inside a recorded step would happen now and never at a replay. {remedy}, or "
-            "run it without a recording: with `engine: eager` in a config, without "
-            "autograd.compile in a script"
+            "run it without a recording: without autograd.compile, and with `engine: eager` in a "
+            "config of pinn"
         )
 
     def fail_at(self, op: Op, error: Exception) -> None:
@@ -249,7 +249,7 @@ class Tracer:
                 f"{op.name} failed inside a recorded step ({error}), and the function caught that: "
                 "whether it fails depends on numbers, and what it does then would be done at every "
                 "replay. Make what does not fail (add to the diagonal), or run it without a "
-                "recording: with `engine: eager` in a config, without autograd.compile in a script"
+                "recording: without autograd.compile, and with `engine: eager` in a config of pinn"
             )
             self.failure.__cause__ = error
 

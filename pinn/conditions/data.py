@@ -145,7 +145,7 @@ class Data(Condition):
             table = self.table.chosen(taken)
             places = [name for name in domain.coordinates if name not in self.at]
             found = table.rows(places, list(map(_called, self.unknown)))
-            found |= {name: np.array([value]) for name, value in self.at.items()}
+            found |= {name: np.array(value, np.float64) for name, value in self.at.items()}
         noise, factor = self._noise()
         if _FACTOR in names:
             found[_FACTOR] = factor

@@ -373,7 +373,8 @@ def read_fields(fields: Mapping[str, Field], node: Node, path: Path, reader: Rea
     values, valid = {}, True
     for key in node.entries:
         if key not in fields:
-            hint = _other_place(key, fields) or nearest(key, fields) or split_hint(node, key)
+            hint = _other_place(key, fields) or _truth_hint(key, fields)
+            hint = hint or nearest(key, fields) or split_hint(node, key)
             message = f"unknown key; valid keys: {listed(fields)}{hint}"
             reader.complain((*path, key), message, node.key_places[key])
             valid = False
@@ -389,6 +390,12 @@ def read_fields(fields: Mapping[str, Field], node: Node, path: Path, reader: Rea
             values[key] = entry.default
         valid = valid and values[key] is not INVALID
     return values if valid else INVALID
+
+
+def _truth_hint(key: str, fields: Mapping[str, Field]) -> str:
+    """Say what a key was before a writer of YAML 1.1, such as PyYAML, took it for yes or no."""
+    meant = {"true": "on", "false": "off"}.get(key.lower())
+    return f"; PyYAML makes {key} of {meant}: write {meant!r} in quotes" if meant in fields else ""
 
 
 def _other_place(key: str, fields: Mapping[str, Field]) -> str:

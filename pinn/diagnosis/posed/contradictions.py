@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -21,6 +21,9 @@ _ROUNDING = 1e-9
 # Values that were cut off, as of a soliton far away, are no contradiction below this; in a corner,
 # as of a bell that has not quite ended at a wall, below that share of all values given.
 _DISAGREE, _IN_A_CORNER = 1e-6, 1e-3
+# Pieces of a plane touch whose points are no farther apart than so much of it; so many points are
+# looked at from one to the other.
+_TOUCHING, _ACROSS = 0.1, 9
 
 
 @dataclass(frozen=True)
@@ -110,13 +113,7 @@ def _disagreeing(statement: Statement) -> Iterator[Contradiction]:
             continue
         same = _same_places(one, other)
         least = 0.0 if same else _IN_A_CORNER * _range(c for c in simple if c.leaves == one.leaves)
-        points = [
-            meeting
-            for first in one.planes
-            for second in other.planes
-            if (meeting := _meeting(statement, first, second)) is not None
-        ]
-        found = _difference(statement, one, other, points)
+        found = _difference(statement, one, other)
         if found is not None and abs(found[1] - found[2]) > least:
             point, a, b = found
             unknown = one.leaves[0]
@@ -201,7 +198,7 @@ def _is_value(stated: Stated) -> bool:
 def _meeting(statement: Statement, first: Plane, second: Plane) -> np.ndarray | None:
     """Return points where two planes meet, (m, d); None where they do not seem to."""
     if first.coordinate == second.coordinate:
-        return first.points if first.value == second.value else None
+        return _in_both(first.points, second.points) if first.value == second.value else None
     points = first.points.copy()
     for plane, other in ((first, second), (second, first)):
         column = plane.points[:, statement.coordinates.index(other.coordinate)]
@@ -212,15 +209,73 @@ def _meeting(statement: Statement, first: Plane, second: Plane) -> np.ndarray | 
     return points
 
 
+def _in_both(first: np.ndarray, second: np.ndarray) -> np.ndarray | None:
+    """Return points of two pieces of one plane that lie where both are; None where they do not."""
+    low, high = _shared(first, second)
+    return None if (low > high).any() else np.clip(np.concatenate([first, second]), low, high)
+
+
+def _lying_on(statement: Statement, one: Stated, other: Stated) -> list[np.ndarray]:
+    """Return the points of a condition at some places that lie on planes of another."""
+    if one.planes:
+        return []
+    found, points = [], one.points.coordinates
+    for plane in other.planes:
+        low, high = plane.points.min(axis=0), plane.points.max(axis=0)
+        on = points[((low <= points) & (points <= high)).all(axis=1)]
+        found += [on] if len(on) else []
+    return found
+
+
+def _edge(first: Plane, second: Plane) -> np.ndarray | None:
+    """Return points from one piece of a plane to another that it touches; None for all else."""
+    if (first.coordinate, first.value) != (second.coordinate, second.value):
+        return None
+    low, high = _shared(first.points, second.points)
+    whole = np.ptp(np.concatenate([first.points, second.points]), axis=0)
+    apart = low > high
+    if not apart.any() or (low - high > _TOUCHING * whole).any():
+        return None
+    across = np.linspace(0, 1, _ACROSS)[:, None]
+    return np.where(apart, high + across * (low - high), (low + high) / 2)
+
+
+def _shared(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bounding box of what two sets of points share: low > high where it is nothing."""
+    low = np.maximum(first.min(axis=0), second.min(axis=0))
+    return low, np.minimum(first.max(axis=0), second.max(axis=0))
+
+
 def _difference(
-    statement: Statement, one: Stated, other: Stated, meetings: list[np.ndarray]
+    statement: Statement, one: Stated, other: Stated
 ) -> tuple[np.ndarray, float, float] | None:
     """Return the place where two conditions differ most, and their values there."""
-    if not meetings or one.points.columns or other.points.columns:
+    pairs = list(product(one.planes, other.planes))
+    meetings = [m for pair in pairs if (m := _meeting(statement, *pair)) is not None]
+    meetings += _lying_on(statement, one, other) + _lying_on(statement, other, one)
+    edges = [m for pair in pairs if (m := _edge(*pair)) is not None]
+    for points in [np.concatenate(meetings)] if meetings else []:
+        found = _apart(statement, one, other, points)
+        if found is not None and found[2].any():
+            values, gaps, _ = found
+            worst = int(np.abs(gaps).argmax())
+            return points[worst], values[0][worst], values[1][worst]
+    for points in edges:
+        # just where it is is not known: somewhere from one piece to the other
+        found = _apart(statement, one, other, points)
+        if found is not None and found[2].all() and len(set(np.sign(found[1]))) == 1:
+            middle = len(points) // 2
+            return points[middle], found[0][0][middle], found[0][1][middle]
+    return None
+
+
+def _apart(
+    statement: Statement, one: Stated, other: Stated, points: np.ndarray
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray] | None:
+    """Return what two conditions give at points, the differences, and which are no rounding."""
+    if one.points.columns or other.points.columns:
         return None  # what is attached to points is known at those alone
-    points = np.concatenate(meetings)
-    values = []
-    sizes = []
+    values, sizes = [], []
     for stated in (one, other):
         found = statement.linear(stated.residual, Points(points))
         given, usual = _given(stated, found), _given(stated, stated.linear)
@@ -228,11 +283,8 @@ def _difference(
             return None
         values.append(given)
         sizes.append(np.abs(usual).max())
-    gaps = np.abs(values[0] - values[1])
-    worst = int(gaps.argmax())
-    if not gaps[worst] > _DISAGREE * max(*sizes, np.abs(values).max()):
-        return None
-    return points[worst], values[0][worst], values[1][worst]
+    gaps = values[0] - values[1]
+    return values, gaps, np.abs(gaps) > _DISAGREE * max(*sizes, np.abs(values).max())
 
 
 def _given(stated: Stated, found: tuple[Linear, ...] | None) -> np.ndarray | None:

@@ -317,8 +317,8 @@ def test_the_error_of_a_write_says_what_to_do():
     assert str(caught.value) == (
         "writing in place into an argument, a tensor from outside, a view or what has views inside "
         "a recorded step would happen now and never at a replay. Use the out-of-place operation "
-        "(where, cat, stack), or write into a clone(), or run it without a recording: with "
-        "`engine: eager` in a config, without autograd.compile in a script"
+        "(where, cat, stack), or write into a clone(), or run it without a recording: without "
+        "autograd.compile, and with `engine: eager` in a config of pinn"
     )
 
 

@@ -134,6 +134,7 @@ def test_a_coordinate_may_be_a_number():
         (lambda: pinn.Data("u", TABLE, columns={"v": "u"}), "columns.v: expected names out of x"),
         (lambda: pinn.Data("u", TABLE, at={"y": 1}), "at.y: expected coordinates out of x, t"),
         (lambda: pinn.Data("u", {**TABLE, "u": US[:9]}), "got 25 of x, 25 of t, 9 of u"),
+        (lambda: pinn.Data("u", {**TABLE, "u": [1.0]}), "1 of u; one that is the same in all rows"),
         (lambda: pinn.Data("u", {**TABLE, "u": [np.nan] * 25}), "table: row 0: column 'u': expec"),
         (lambda: pinn.Data("u", {**TABLE, "t": TS + (TS == TS[7])}),
          r"table: row 7: expected a point of the domain \(x in \[.*\], t in \[.*\]\), got x = .*, "

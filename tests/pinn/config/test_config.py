@@ -250,6 +250,11 @@ def test_texts_that_look_like_something_else_keep_on_their_way_to_disk(loaded):
         ),
         ("    - initial:", "    - intial:", "8: problem.conditions.0.intial: expected one "),
         ("value: 0}", "value: 0, on: x=9}", "9: problem.conditions.1.dirichlet.on: no face 'x=9'"),
+        (
+            "value: 0}", "value: 0, true: x=0}",
+            "9: problem.conditions.1.dirichlet.true: unknown key; valid keys: unknown, value, on, "
+            "hard, power; PyYAML makes true of on: write 'on' in quotes",
+        ),
         ("t: {time: [0, 1]}", "t: [0, 1]", "8: problem.conditions.0: an initial condition"),
         ("{u: exp(-k*t)*sin(x)}", "colehopf", "10: problem.reference: expected one of cole-hopf"),
         ("{u: exp(-k*t)*sin(x)}", "{v: 1}", "10: problem.reference.v: expected one of "),

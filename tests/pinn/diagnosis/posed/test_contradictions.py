@@ -1,5 +1,7 @@
 """Statements that contradict each other, have no value, or say something else than they seem to."""
 
+import re
+
 import pytest
 
 import autograd as T
@@ -97,6 +99,29 @@ def test_two_values_at_one_place_disagree_by_little_already():
     walls = [IC("u", "x"), BC("u", "x"), BC("u", "x + 1e-4", on="x=1")]
     (sentence,) = said(P(X * T1, ["u"], {"heat": "u_t - u_xx"}, walls))
     assert "dirichlet_u and dirichlet_u_x_high disagree" in sentence
+
+
+LOW, HIGH = "x=0 and y < 0.5", "x=0 and y >= 0.5"
+
+
+@pytest.mark.parametrize(("conditions", "place"), [
+    ([BC("u", 0), BC("u", 5, on=LOW)], (0, 0.5)),  # not where the second is none
+    ([BC("u", 0, on=LOW), BC("u", 5, on=HIGH)], (0.45, 0.55)),
+    ([BC("u", "y", on=LOW), BC("u", "1 - y", on=HIGH)], None),
+    ([BC("u", 0, on="x=0 and y < 0.3"), BC("u", 5, on="x=0 and y > 0.6")], None),
+    ([BC("u", 0), pinn.PointValue("u", 1, x=0, y=0.5)], (0.5, 0.5)),
+    ([BC("u", "y"), pinn.PointValue("u", 0.5, x=0, y=0.5)], None),
+    ([BC("u", 0), pinn.PointValue("u", 1, x=0.5, y=0.5)], None),
+])  # fmt: skip
+def test_conditions_on_parts_of_a_side_disagree_where_both_are(conditions, place):
+    square = X * pinn.Interval("y", 0, 1)
+    problem = P(square, ["u"], {"e": "laplacian(u)"}, conditions)
+    found = [one for one in said(problem) if "disagree" in one and "x = 0, y = " in one]
+    if place is None:
+        assert found == []
+    else:
+        low, high = place
+        assert low <= float(re.search(r"at x = 0, y = ([\d.]+)", found[0])[1]) <= high
 
 
 def test_two_faces_meet_along_an_edge_in_space():
