@@ -121,9 +121,9 @@ class Columns:
     def rows(self, places: Sequence[str], values: Sequence[str]) -> dict[str, np.ndarray]:
         """Return columns that belong together, by name, as rows: each (n,), n >= 1.
 
-        A number that is no list of one stands for one in every row. Where the places are the axes of a grid and
-        all values have its shape, (n_1, ..., n_d) in the order of `places`, it has a row for each
-        node. Raises ValueError for lengths that differ.
+        A number that is no list of one stands for one in every row. Where the places are the axes
+        of a grid and all values have its shape, (n_1, ..., n_d) in the order of `places`, it has a
+        row for each node. Raises ValueError for lengths that differ.
         """
         given = {name: self.column(name) for name in dict.fromkeys((*places, *values))}
         found = {name: _line(array) for name, array in given.items()}

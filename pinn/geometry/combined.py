@@ -110,6 +110,10 @@ class _Combined(Shape):
         return np.concatenate([shape.corners for shape in self.shapes])
 
     @cached_property
+    def idle(self) -> tuple[Shape, ...]:
+        return tuple(one for shape in self.shapes for one in shape.idle)
+
+    @cached_property
     def holes(self) -> tuple[Hole, ...]:
         found = [
             hole for i, shape in enumerate(self.shapes)
@@ -409,6 +413,16 @@ class Difference(_Combined):
 
     def _sign(self, place: int) -> int:
         return -1 if place else 1
+
+    @cached_property
+    def idle(self) -> tuple[Shape, ...]:
+        first, *taken = self.shapes
+        found = []
+        for shape in taken:
+            points = shape.from_unit(probes(_TRIED, len(self.coordinates)))
+            if not first.contains(points[~np.isnan(points).any(axis=1)]).any():
+                found.append(shape)
+        return (*super().idle, *found)
 
     def _refuse_empty(self) -> NoReturn:
         refuse(

@@ -77,6 +77,10 @@ class _Image(Shape):
         )
 
     @property
+    def idle(self) -> tuple[Shape, ...]:
+        return self.shape.idle
+
+    @property
     def corners(self) -> np.ndarray:
         return np.concatenate([super().corners, self._there(self.shape.corners)])
 

@@ -74,6 +74,10 @@ class Product(Shape):
         return tuple(hole for one in self._factors for hole in one.holes)
 
     @property
+    def idle(self) -> tuple[Shape, ...]:
+        return tuple(shape for one in self._factors for shape in one.idle)
+
+    @property
     def measure(self) -> float:
         return float(np.prod([one.measure for one in self._factors]))
 

@@ -125,6 +125,11 @@ class Shape(ABC):
         return ()
 
     @property
+    def idle(self) -> tuple[Shape, ...]:
+        """The shapes that are taken away, and take away nothing, as far as points tell."""
+        return ()
+
+    @property
     def corners(self) -> np.ndarray:
         """The corners of its members, (n, d), and those of boxes around round ones."""
         return np.array(list(itertools.product(*self.bounds.values())))
@@ -412,6 +417,8 @@ class Shape(ABC):
         """Return how a part gets a name that is not there."""
         from pinn.geometry.declaration import SHAPES
 
+        if any(getattr(shape, "name", None) == name for shape in self.idle):
+            return f"; {name} takes nothing away: it lies outside of what it is taken from"
         parts = self.parts
         near = nearest(name, {one for p in parts for one in (p.label, p.owner) if one})
         # A shape without a name is called by its class.

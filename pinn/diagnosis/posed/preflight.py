@@ -17,7 +17,7 @@ from pinn.diagnosis.posed.jumps import jumps
 from pinn.diagnosis.posed.missing import missing, underdetermined
 from pinn.diagnosis.posed.multiples import multiples
 from pinn.diagnosis.posed.network import network_values, other_parameters
-from pinn.diagnosis.posed.regions import empty_regions
+from pinn.diagnosis.posed.regions import empty_regions, idle_shapes
 from pinn.diagnosis.posed.starts import starts
 from pinn.diagnosis.posed.statement import Statement, statement_of
 from pinn.diagnosis.posed.surplus import surplus
@@ -41,11 +41,11 @@ def preflight(objective: Objective) -> list[str]:
     that contradict each other or have no value, equations that follow from others, starts that
     break a constraint, equations that run the wrong way in time, constraints that hide their
     derivatives, solutions that branch off zero, initial values that change with time, regions
-    without a point, parts of the domain without an equation, derivatives across a jump, coordinates
-    that the precision does not resolve, and a model without the second derivatives that are asked
-    for. Takes some milliseconds for each residual, and looks at no more than 100 of them, in at
-    most 12 coordinates. The objective is left as it was; the random numbers are a stream of their
-    own.
+    without a point, shapes that take away nothing, parts of the domain without an equation,
+    derivatives across a jump, coordinates that the precision does not resolve, and a model without
+    the second derivatives that are asked for. Takes some milliseconds for each residual, and looks
+    at no more than 100 of them, in at most 12 coordinates. The objective is left as it was; the
+    random numbers are a stream of their own.
     """
     statement = statement_of(objective.problem)
     if statement is None:
@@ -73,6 +73,7 @@ def preflight(objective: Objective) -> list[str]:
         *_idle_coefficients(objective),
         *multiples(statement),
         *empty_regions(objective.problem),
+        *idle_shapes(objective.problem),
         *jumps(objective.problem),
         *_unresolved(objective),
         *_straight(objective, statement),

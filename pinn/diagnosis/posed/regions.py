@@ -1,4 +1,4 @@
-"""Regions that no point of the domain is in."""
+"""Regions that no point of the domain is in, and shapes that are taken away from elsewhere."""
 
 from __future__ import annotations
 
@@ -49,6 +49,18 @@ def empty_regions(problem: Problem) -> Iterator[str]:
             )
     for name, pieces in problem.piecewise.items():
         yield from _covered(name, list(pieces), within)
+
+
+def idle_shapes(problem: Problem) -> Iterator[str]:
+    """Yield a sentence for each shape that is taken away from where it is not."""
+    for shape in problem.domain.idle:
+        bounds = ", ".join(f"{n} in [{a:g}, {b:g}]" for n, (a, b) in shape.bounds.items())
+        name = getattr(shape, "name", None)
+        called = f"{type(shape).__name__.lower()}{f' {name!r}' if name else ''}"
+        yield (
+            f"the {called}, in {bounds}, takes nothing away: it lies outside of what it is taken "
+            "from; move it, or leave it out"
+        )
 
 
 def _points(problem: Problem, count: int) -> np.ndarray:

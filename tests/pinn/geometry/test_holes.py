@@ -49,6 +49,15 @@ def test_a_notch_and_what_is_filled_again_are_none(domain):
     assert domain.holes == ()
 
 
+def test_what_is_taken_away_from_elsewhere_is_idle():
+    away, other = pinn.Disk((5, 5), 0.3, name="away"), pinn.Disk((3, 0), 0.4)
+    domain = (SQUARE - DISK - away).moved(1, 0) * pinn.Time("t", 0, 1)
+    assert domain.idle == (away,) and (SQUARE - DISK).idle == ()
+    assert ((SQUARE - away) | (pinn.Disk((3, 0), 1) - other)).idle == (away,)
+    with pytest.raises(ValueError, match="away takes nothing away: it lies outside"):
+        domain.select("away")
+
+
 def test_the_middle_of_a_crooked_hole_is_where_there_is_room():
     crooked = pinn.Polygon([(0, 0), (0.6, 0), (0.6, 0.2), (0.2, 0.2), (0.2, 0.6), (0, 0.6)])
     ((center, radius),) = found(SQUARE - crooked)

@@ -29,6 +29,12 @@ def test_a_region_without_a_point_is_told(region):
     )
 
 
+def test_a_shape_that_is_taken_away_from_elsewhere_is_told():
+    (sentence,) = said(SQUARE - pinn.Disk((5, 5), 0.2, name="pipe"))
+    assert sentence.startswith("the disk 'pipe', in x in [4.8, 5.2], y in [4.8, 5.2], takes noth")
+    assert said(SQUARE - pinn.Disk((0.5, 0.5), 0.2, name="pipe")) == []
+
+
 def test_a_region_that_points_hardly_meet_is_not_said_to_be_empty():
     (sentence,) = said(regions={"tiny": "hypot(x - 0.5, y - 0.5) < 0.002"})
     share = float(re.search(r"'tiny' is (\S+) of the domain", sentence)[1])
