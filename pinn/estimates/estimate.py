@@ -31,6 +31,7 @@ from pinn.estimates.extension import Extension
 from pinn.estimates.linearised import Linearised, Ridge
 from pinn.estimates.record import (
     EXPLAINED,
+    NOT_COMPARED,
     ErrorEstimate,
     left_out,
     made_of_a_part,
@@ -94,6 +95,9 @@ _OVERFIT, _FAR_OVERFIT = 3.0, 10.0
 # Errors of so small a share of a field are those of rounding in it and in its residual, which hides
 # how large they are.
 _ROUNDED = 1e-13
+# From this share of a limit in time on there is no room for what takes two fifths as long as the
+# rest.
+_LATE = 0.7
 
 
 def error_estimate(
@@ -415,7 +419,8 @@ class _Estimation:
             return self._remains(one, self._larger(part, better.at(some), some, possible))
 
         remains = remains_of(best)
-        if remains.share >= _BAD:
+        is_late = self._budget.is_spent(_LATE)
+        if remains.share >= _BAD and not is_late:
             least, corrections = best, [best, *(one for one in tried if one is not best)]
             chance = self._chances(linearised, corrections)
             best = most_distinct(corrections, chance)
@@ -452,6 +457,8 @@ class _Estimation:
             remarks = (*remarks, *at_most(possible, relative, remains.is_explained))
         if remains.is_explained:
             remarks = (*remarks, *apart.collapsed)
+        if is_late and not remains.is_explained:
+            remarks = (*remarks, NOT_COMPARED)
         remarks = (*remarks, *apart.vanishing)
         return dataclasses.replace(
             plain, relative_l2=relative, maximum=apart.maximum, where=apart.where,

@@ -18,6 +18,10 @@ from pinn.estimates.noise_band import NoiseBand
 _NO_SOLUTION = 0.5
 # What leaves less of the residual explains it: there is little in it of errors of another kind.
 EXPLAINED = 1 / 3
+NOT_COMPARED = (
+    "the limit in time left no room to tell errors that the residual hardly sees from chance; "
+    "solution.error_estimate() does"
+)
 
 
 def of_no_solution(relative: Mapping[str, float | None]) -> list[str]:
@@ -156,6 +160,11 @@ class ErrorEstimate:
             name: f"{error:.1e}{'' if is_bound else ' or more'}" if error < 1 else "all of it"
             for name, error in self.up_to.items()
         }
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is there, and all of it: no limit in time has left out a part."""
+        return self.error is not None and self.share == 1 and NOT_COMPARED not in self.remarks
 
     @property
     def trusted(self) -> bool:

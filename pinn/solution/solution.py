@@ -218,7 +218,7 @@ class Solution:
         file could not hold an equation that is a Python function.
         """
         known = self.report.error_estimate
-        if known.error is not None and known.share == 1:
+        if known.is_whole:
             return known
         objective = self.experiment.objective()
         objective.parameters.load(self.theta)

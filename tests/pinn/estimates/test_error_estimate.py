@@ -11,8 +11,10 @@ from autograd.ranks import OneRank
 from pinn.estimates import ErrorEstimate, error_estimate
 from pinn.estimates.affordable import Foreseen
 from pinn.estimates.differences import differences
+from pinn.estimates.record import NOT_COMPARED
 from pinn.evaluation.test_grid import test_points as points_of
 from pinn.training.experiment import Experiment
+from pinn.training.judging.trial import Budget
 
 X, Y, LINE = pinn.Interval("x", 0, 1), pinn.Interval("y", 0, 1), pinn.Time("t", 0, 1)
 SMALL = pinn.MLP(width=8, depth=2)
@@ -639,6 +641,22 @@ def test_of_fewer_points_it_is_about_as_large_and_says_so(trained, monkeypatch):
     assert trained.error_estimate().relative_l2 == whole.relative_l2
 
 
+def test_what_a_limit_leaves_no_time_to_tell_apart_is_not_and_is_made_up_for(monkeypatch):
+    solution = pinn.solve(
+        robin(), pinn.RandomFeatures(500), pinn.Sampling(interior=2000, boundary=500), threads=1,
+        error_bars=False,
+    )  # fmt: skip
+    run = solution.experiment
+    with monkeypatch.context() as patch:
+        patch.setattr(Budget, "is_spent", lambda budget, share: budget.limit is not None)
+        part = error_estimate(run, run.objective(), solution.theta, None, 1e4)
+    assert part.unexplained > 1 / 3 and NOT_COMPARED in part.remarks and not part.is_whole
+    solution.report = dataclasses.replace(solution.report, error_estimate=part)
+    whole = solution.error_estimate()
+    assert whole.is_whole and NOT_COMPARED not in whole.remarks
+    assert solution.report.rel_l2["u"] < 1e-10 and whole.relative_l2["u"] < 1e-10
+
+
 def test_where_there_is_no_time_for_it_a_doubt_says_how_long_it_takes(trained):
     run = trained.experiment
     found = error_estimate(run, run.objective(), trained.theta, None, 1e-3)
@@ -658,7 +676,7 @@ def test_what_it_takes_is_foreseen_by_what_a_part_of_the_points_takes(trained):
         objective, points, np.arange(objective.size), lambda: None, 12, copies=False,
         clock=lambda: float(next(ticks)),
     )  # fmt: skip
-    assert measured.seconds == pytest.approx(1.15 * (10 + 12 * (19 + 1 + 5)))
+    assert measured.seconds == pytest.approx(1.15 * (13 + 12 * (24 + 1 + 12)))
 
 
 def test_an_error_that_is_not_told_is_no_number_in_words():
