@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 import warnings
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser = _parser()
             arguments, unknown = parser.parse_known_args(argv)
             if unknown:
-                hint = getattr(arguments, "beyond", "")
+                hint = getattr(arguments, "beyond", "") or _option_meant(parser, argv, unknown)
                 parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return arguments.command(arguments)
     except KeyboardInterrupt:
@@ -85,6 +86,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _option_meant(
+    parser: argparse.ArgumentParser, argv: Sequence[str] | None, unknown: Sequence[str]
+) -> str:
+    """Return which option the first unknown one is most like, of the command that was called."""
+    from pinn.checks import nearest
+
+    given = sys.argv[1:] if argv is None else argv
+    options: list[str] = []
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            called = next((action.choices[one] for one in given if one in action.choices), parser)
+            options = [*called._option_string_actions]
+    misspelt = next((one.partition("=")[0] for one in unknown if one.startswith("--")), None)
+    return nearest(misspelt, options) if misspelt else ""
+
+
+# A choice that argparse refuses, and those that there are.
+_CHOICE = re.compile(r"invalid choice: '(.+)' \(choose from (.*)\)")
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaints are said by rank 0 alone, where an MPI launcher has started it."""
 
@@ -93,6 +114,11 @@ class _Parser(argparse.ArgumentParser):
 
         if launched_number():
             hush()
+        choice = _CHOICE.search(message)
+        if choice is not None:
+            from pinn.checks import nearest
+
+            message += nearest(choice[1], re.findall(r"[\w.-]+", choice[2]))
         super().error(message)
 
 

@@ -14,13 +14,13 @@ from pinn.sampling import Points
 
 # Evaluations of the residual at as many points as a correction is fitted at: of the solution
 # itself, at candidates for these points most of all; and of a corrected one.
-_PLAIN, _CORRECTED = 12, 12
+_PLAIN, _CORRECTED = 10, 9
 # What one of these takes where the corrected network is a difference of two copies.
 _COPIES = 2.5
 # Products of the Jacobian with itself that its factorisations take as much as.
 _PRODUCTS = 12.0
 # Programs that are recorded, and evaluations at the places at which corrections are compared.
-_RECORDED, _COMPARED = 6, 13
+_RECORDED, _COMPARED = 6, 12
 # What else the machine does.
 _MARGIN = 1.15
 # Of fewer points and functions no estimate is made.

@@ -289,6 +289,9 @@ class _Parser:
         """Take the '=' between a name and the expression that replaces it."""
         group, name = self.pending[-1] if self.pending else None, self.operands[-1]
         if not isinstance(group, _Group) or not group.takes_keywords or not group.arguments:
+            rest = self.source[position:]
+            if isinstance(group, _Group) and self.sides and rest.count(")") <= rest.count("("):
+                raise self.error("this '(' is not closed before the '='", group.position)
             raise self.error(_REFUSED["="], position)
         what, value, example = _BY_NAME[group.callee.name]
         written = self.source[name.position : position].rstrip()

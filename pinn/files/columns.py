@@ -35,6 +35,7 @@ _MOST_SHOWN, _LONGEST_SHOWN = 20, 60
 _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.I | re.ASCII
 )
+_COMMA = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?", re.ASCII)
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
 
 
@@ -248,9 +249,10 @@ class _Content:
         for row, cell in enumerate(cells):
             if not _NUMBER.fullmatch(cell):
                 got = _shortened(repr(cell)) if cell else "an empty cell"
+                comma = "; a number has a decimal point" if _COMMA.fullmatch(cell) else ""
                 raise ValueError(
                     f"{self.source}:{self.lines[row]}: column {name!r}: expected a number, got "
-                    f"{got}"
+                    f"{got}{comma}"
                 )
         return np.array(cells, dtype=np.float64)
 

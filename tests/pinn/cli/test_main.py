@@ -34,3 +34,14 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
         main(arguments)
     assert caught.value.code == 2
     assert capsys.readouterr().err.startswith("usage: ")
+
+
+@pytest.mark.parametrize(("arguments", "meant"), [
+    (["trian"], "train"), (["runs", "lst"], "list"), (["train", "a", "--secnds", "3"], "--seconds"),
+    (["train", "a", "--seeed=3"], "--seed"), (["train", "a", "--frobnicate"], None),
+])  # fmt: skip
+def test_what_is_misspelt_is_told(arguments, meant, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    said = capsys.readouterr().err
+    assert said.endswith(f"; did you mean {meant!r}?\n") if meant else "did you mean" not in said

@@ -676,7 +676,7 @@ def test_what_it_takes_is_foreseen_by_what_a_part_of_the_points_takes(trained):
         objective, points, np.arange(objective.size), lambda: None, 12, copies=False,
         clock=lambda: float(next(ticks)),
     )  # fmt: skip
-    assert measured.seconds == pytest.approx(1.15 * (13 + 12 * (24 + 1 + 12)))
+    assert measured.seconds == pytest.approx(1.15 * (12 + 12 * (19 + 1 + 12)))
 
 
 def test_an_error_that_is_not_told_is_no_number_in_words():

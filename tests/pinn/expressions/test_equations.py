@@ -35,6 +35,7 @@ def test_arguments_by_name_keep_their_equals_sign():
     ("text", "position", "message"),
     [
         ("u = v = 1", 6, "two sides of an equation, once"),
+        ("-sin(2*cos(u) = 0", 4, r"this '\(' is not closed before the '='"),
         ("= u", 0, "'=' is not part of an expression"),
         ("u =", 3, "expected a number, a name or '\\(', but the text ends"),
         ("(u = v)", 3, "'=' is not part of an expression"),

@@ -74,6 +74,7 @@ WRONG = [
     ("x,x\n0,1\n", "data.csv:1: expected a name of its own for each column, got 'x', 'x'"),
     ("x,\n0,1\n", "data.csv:1: expected a name of its own for each column"),
     ("x,u\n0,1\n#\n2,one\n", "data.csv:4: column 'u': expected a number, got 'one'"),
+    ("x;u\n0;0,1\n", "data.csv:2: column 'u': expected a number, got '0,1'; a number has a"),
     ("x,u\n0,1\n2,\n", "data.csv:3: column 'u': expected a number, got an empty cell"),
     ("x,u\n0,1\n2,nan\n", "data.csv:3: column 'u': expected a finite number, got nan"),
     ("x,u\n0,1e999\n", "data.csv:2: column 'u': expected a finite number, got inf"),
