@@ -225,18 +225,19 @@ class Optimizer:
             return
         found: list[list[Moved]] = []
         kinds: dict[tuple, list[Moved]] = {}
-        memories: set[Any] = set()
+        memories: list[tuple[int, int]] = []
         for moved in members:
             kind = moved.kind() if self.elementwise else None
-            memory = {id(moved.parameter._version), (moved.parameter.data_ptr(),)}
-            if kind is None or memory & memories:  # those that lie in one memory move in turn
+            low, high = _memory(moved.parameter)
+            # those that lie in one memory move in turn
+            if kind is None or any(low < b and a < high for a, b in memories):
                 found.append([moved])
             elif kind in kinds:
                 kinds[kind].append(moved)
             else:
                 kinds[kind] = [moved]
                 found.append(kinds[kind])
-            memories |= memory
+            memories.append((low, high))
         for those in found:
             yield those, self._together_of(those) if len(those) > 1 else None
 
@@ -370,6 +371,16 @@ class Optimizer:
 def zeros_like(array: Any) -> Tensor:
     """Return a tensor of zeros of an array's shape, dtype and device: a fresh state entry."""
     return Tensor(devices.namespace_of(array).zeros(array.shape, array.dtype))
+
+
+def _memory(parameter: Tensor) -> tuple[int, int]:
+    """Return the addresses between which a parameter lies."""
+    array, start = parameter._data, parameter.data_ptr()
+    if not array.size:
+        return start, start
+    ends = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    low = start + sum(one for one in ends if one < 0)
+    return low, low + sum(map(abs, ends)) + array.dtype.itemsize
 
 
 def _as_pairs(parameter: Tensor) -> tuple[Any, Any]:

@@ -171,7 +171,8 @@ class _Search:
             if isinstance(value, Tensor):
                 self._into_tensor(position, name, value)
             elif isinstance(value, np.ndarray) and value.nbytes > reading.SMALL:
-                self._unseen[name] = None
+                if value.flags.writeable or value.base is not None:
+                    self._unseen[name] = None
             return plain
         if moves(value):
             self._moving[name] = value

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser = _parser()
             arguments, unknown = parser.parse_known_args(argv)
             if unknown:
-                hint = getattr(arguments, "beyond", "") or _option_meant(parser, argv, unknown)
+                hint = _option_meant(parser, argv, unknown) or getattr(arguments, "beyond", "")
                 parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return arguments.command(arguments)
     except KeyboardInterrupt:
@@ -92,12 +92,11 @@ def _option_meant(
     """Return which option the first unknown one is most like, of the command that was called."""
     from pinn.checks import nearest
 
-    given = sys.argv[1:] if argv is None else argv
-    options: list[str] = []
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            called = next((action.choices[one] for one in given if one in action.choices), parser)
-            options = [*called._option_string_actions]
+    for word in sys.argv[1:] if argv is None else argv:  # the command, and a command of it
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                parser = action.choices.get(word, parser)
+    options = [*parser._option_string_actions]
     misspelt = next((one.partition("=")[0] for one in unknown if one.startswith("--")), None)
     return nearest(misspelt, options) if misspelt else ""
 

@@ -145,7 +145,9 @@ class Data(Condition):
             table = self.table.chosen(taken)
             places = [name for name in domain.coordinates if name not in self.at]
             found = table.rows(places, list(map(_called, self.unknown)))
-            found |= {name: np.array(value, np.float64) for name, value in self.at.items()}
+            if self.table.path is None and not self.table.is_stored:
+                _refuse_lists_of_one(table)
+            found |= {name: np.array([value]) for name, value in self.at.items()}
         noise, factor = self._noise()
         if _FACTOR in names:
             found[_FACTOR] = factor
@@ -200,6 +202,18 @@ class Data(Condition):
                 f"expected a number {least}, got {column[bad[0]]:g}", int(bad[0]), given
             )
         return column
+
+
+def _refuse_lists_of_one(table: Columns) -> None:
+    """Refuse a list of one number beside longer ones, which may well be a mistake."""
+    sizes = {name: table.column(name).shape for name in table.names}
+    lone = [name for name, shape in sizes.items() if shape == (1,)]
+    longest = max((shape[0] for shape in sizes.values() if shape), default=1)
+    if lone and longest > 1:
+        table.refuse(
+            f"expected as many numbers in every column, got {longest} in others and 1 of "
+            f"{', '.join(lone)}; one that is the same in all rows is a number, no list"
+        )
 
 
 def _called(unknown: str) -> str:

@@ -72,8 +72,8 @@ def scaled_residuals(solution: Solution) -> dict[str, float]:
 def term_sizes(solution: Solution) -> dict[str, float]:
     """Return the rms of the sizes of each residual's terms: what it would be, did it not hold.
 
-    The terms, the points and what is left out are those of `scaled_residuals`; where a residual
-    that is small everywhere has other measures there, of what is lost in it, this is the loss's.
+    The terms, the points and what is left out are those of `scaled_residuals`, which looks at each
+    point as well; this is what the loss is to be compared with.
     """
     fields = _Fields(solution)
     with np.errstate(all="ignore"):

@@ -144,8 +144,8 @@ def _beside_modes(problem: Problem) -> Iterator[str]:
     for name, one in problem.functions.items():
         yield (
             f"the error is that for {name} made of its {len(one.names)} modes; what these leave "
-            f"out comes on top, {one.left_out:.1e} of a {name} of the space and of another the "
-            f'second number of problem.functions["{name}"].coefficients({name})'
+            f"out comes on top: about {one.left_out:.1e} of a function of the space, and of one of "
+            f'your own the second result of problem.functions["{name}"].coefficients(...)'
         )
 
 
@@ -413,6 +413,7 @@ class _Estimation:
         values = present.at(places)
         part = {name: _some(value) for name, value in values.items()}
         spread = self._spread(better, part, _some(places), best, plausible(tried, best))
+
         def remains_of(one: Correction) -> _Remains:
             self._corrected.move(one.direction)
             some = _some(places)
@@ -513,8 +514,8 @@ class _Estimation:
         """
         apart = differences(self._experiment.problem, places, present, moved, self._sizes).relative
         pairs = ((error, apart.get(name, np.nan)) for name, error in possible.items())
-        found = (min(error, 1.0) / one for error, one in pairs if one > 0)
-        return min(max(1.0, *found, 1.0), _STRETCHED)
+        found = [min(error, 1.0) / one for error, one in pairs if one > 0]
+        return float(np.clip(max(found, default=1.0), 1.0, _STRETCHED))
 
     def _remains(self, best: Correction, larger: float) -> _Remains:
         """Return what a correction leaves of the residual; it is where the networks stand.

@@ -43,9 +43,9 @@ def by_second_features(
 ) -> ErrorEstimate | None:  # fmt: skip
     """Return the error of a model by superposition, by a second one; None for other models.
 
-    objective: the run's; it is left at theta. budget: what it may take. sizes: natural ones of
-    unknowns. Where that is too little
-    for as many features there are fewer, and a doubt; where there would be too few, a doubt alone.
+    objective: the run's; it is left at theta. sizes: natural ones of unknowns. budget: what it may
+    take. Where that is too little for as many features there are fewer, and a doubt; where there
+    would be too few, a doubt alone.
     """
     if not is_by_superposition(experiment.model):
         return None

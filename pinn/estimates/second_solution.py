@@ -57,9 +57,8 @@ def second_solution(
 
     None where the run is not one of random features in windows of time alone, and where the second
     solution is not found. objective: the run's; it is left at theta. sizes: natural ones of
-    unknowns. budget: what it may take;
-    where that is foreseen to be too little the last steps of each window are left out, and where
-    that does not do, there is a doubt alone.
+    unknowns. budget: what it may take; where that is foreseen to be too little the last steps of
+    each window are left out, and where that does not do, there is a doubt alone.
     """
     model, domain = experiment.model, experiment.problem.domain
     if not (isinstance(model, Windows) and isinstance(model.model, RandomFeatures)):

@@ -289,8 +289,7 @@ class _Parser:
         """Take the '=' between a name and the expression that replaces it."""
         group, name = self.pending[-1] if self.pending else None, self.operands[-1]
         if not isinstance(group, _Group) or not group.takes_keywords or not group.arguments:
-            rest = self.source[position:]
-            if isinstance(group, _Group) and self.sides and rest.count(")") <= rest.count("("):
+            if isinstance(group, _Group) and self.sides and _never_closes(self.source[position:]):
                 raise self.error("this '(' is not closed before the '='", group.position)
             raise self.error(_REFUSED["="], position)
         what, value, example = _BY_NAME[group.callee.name]
@@ -390,6 +389,16 @@ class _Parser:
         while self.pending and isinstance(self.pending[-1], _Operator):
             self.reduce()
         return self.pending[-1] if self.pending else None
+
+
+def _never_closes(text: str) -> bool:
+    """Return whether a text has no ')' of an earlier '('."""
+    depth = 0
+    for one in text:
+        depth += (one == "(") - (one == ")")
+        if depth < 0:
+            return False
+    return True
 
 
 def _conditions_of(node: Expression) -> tuple[Expression, ...]:

@@ -122,12 +122,11 @@ class Columns:
     def rows(self, places: Sequence[str], values: Sequence[str]) -> dict[str, np.ndarray]:
         """Return columns that belong together, by name, as rows: each (n,), n >= 1.
 
-        A number that is no list of one stands for one in every row. Where the places are the axes
-        of a grid and all values have its shape, (n_1, ..., n_d) in the order of `places`, it has a
-        row for each node. Raises ValueError for lengths that differ.
+        A single number stands for one in every row. Where the places are the axes of a grid and
+        all values have its shape, (n_1, ..., n_d) in the order of `places`, it has a row for each
+        node. Raises ValueError for lengths that differ.
         """
-        given = {name: self.column(name) for name in dict.fromkeys((*places, *values))}
-        found = {name: _line(array) for name, array in given.items()}
+        found = {name: _line(self.column(name)) for name in dict.fromkeys((*places, *values))}
         axes = [found[name] for name in places]
         shape = tuple(axis.size for axis in axes)
         gridded = [found[name].shape == shape for name in values]
@@ -143,18 +142,14 @@ class Columns:
                         f"got {found[name].shape}{': transposed?' if turned else ''}",
                         name=name,
                     )
-        return self.equally_long({
-            name: array.reshape(() if given[name].ndim == 0 and array.size == 1 else -1)
-            for name, array in found.items()
-        })  # fmt: skip
+        return self.equally_long({name: array.reshape(-1) for name, array in found.items()})
 
     def equally_long(self, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Return arrays (n,), or () for one number in all rows; ValueError for unlike lengths."""
-        counts = {name: len(array) for name, array in arrays.items() if array.ndim}
+        """Return arrays (n,) with single numbers spread; ValueError for lengths that differ."""
+        counts = {name: len(array) for name, array in arrays.items() if len(array) != 1}
         if len(set(counts.values())) > 1 or 0 in counts.values():
             shown = ", ".join(f"{count} of {name}" for name, count in counts.items())
-            one = "; one that is the same in all rows is a number, no list" * (1 in counts.values())
-            self.refuse(f"expected as many numbers in every column, one or more, got {shown}{one}")
+            self.refuse(f"expected as many numbers in every column, one or more, got {shown}")
         n = max(counts.values(), default=1)
         return {name: np.broadcast_to(array, (n,)) for name, array in arrays.items()}
 

@@ -418,9 +418,10 @@ class Difference(_Combined):
     def idle(self) -> tuple[Shape, ...]:
         first, *taken = self.shapes
         found = []
-        for shape in taken:
-            points = shape.from_unit(probes(_TRIED, len(self.coordinates)))
-            if not first.contains(points[~np.isnan(points).any(axis=1)]).any():
+        unit = probes(_TRIED, len(self.coordinates))
+        for shape in taken:  # one of the two may be tiny beside the other
+            pairs = (shape, first), (first, shape)
+            if not any(b.contains(_points_of(a, unit)).any() for a, b in pairs):
                 found.append(shape)
         return (*super().idle, *found)
 
@@ -439,6 +440,11 @@ class Difference(_Combined):
 
     def reach(self, direction: np.ndarray) -> float:
         return self.shapes[0].reach(direction)
+
+
+def _points_of(shape: Shape, unit: np.ndarray) -> np.ndarray:
+    points = shape.from_unit(unit)
+    return points[~np.isnan(points).any(axis=1)]
 
 
 def combined(kind: type[_Combined], first: Shape, second: object) -> Shape:

@@ -126,7 +126,7 @@ class Shape(ABC):
 
     @property
     def idle(self) -> tuple[Shape, ...]:
-        """The shapes that are taken away, and take away nothing, as far as points tell."""
+        """The shapes that are taken away and take nothing, as far as points tell; not moved."""
         return ()
 
     @property

@@ -424,8 +424,7 @@ def _inside(domain: Shape, given: Columns, fixed: Mapping[str, float] | None = N
             f"expected a column for each of {', '.join(domain.coordinates)} and no other, got "
             f"{', '.join(given.names)}"
         )
-    fixed = fixed or {}
-    left_out = {n: np.array(v, np.float64) for n, v in fixed.items() if n not in given.names}
+    left_out = {n: np.array([v]) for n, v in (fixed or {}).items() if n not in given.names}
     there = [name for name in domain.coordinates if name not in left_out]
     found = given.equally_long(given.rows(there, ()) | left_out)
     points = np.stack([found[name] for name in domain.coordinates], axis=1)

@@ -22,7 +22,9 @@ def balance(seen: Examination) -> Iterator[Finding]:
     as the loss has them.
     """
     sizes = {n: size for n, size in seen.terms.items() if size > 0 and seen.weights[n] > 0}
-    shares = {n: math.sqrt(seen.fresh[n]) / size for n, size in sizes.items() if seen.fresh[n] > 0}
+    # of data only what is beyond their noise counts, as in `shares`
+    rms = {n: math.sqrt(seen.fresh[n]) / size for n, size in sizes.items()}
+    shares = {n: min(share, seen.shares[n]) for n, share in rms.items() if seen.shares[n] > 0}
     if len(shares) < 2:
         return
     pulls = {n: seen.weights[n] * sizes[n] ** 2 for n in shares}

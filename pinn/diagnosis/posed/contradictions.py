@@ -111,11 +111,13 @@ def _disagreeing(statement: Statement) -> Iterator[Contradiction]:
     for one, other in combinations(simple, 2):
         if one.leaves != other.leaves or {one.name, other.name} <= hard:
             continue
-        same = _same_places(one, other)
-        least = 0.0 if same else _IN_A_CORNER * _range(c for c in simple if c.leaves == one.leaves)
         found = _difference(statement, one, other)
-        if found is not None and abs(found[1] - found[2]) > least:
-            point, a, b = found
+        if found is None:
+            continue
+        point, a, b, is_edge = found
+        same = _same_places(one, other) and not is_edge
+        least = 0.0 if same else _IN_A_CORNER * _range(c for c in simple if c.leaves == one.leaves)
+        if abs(a - b) > least:
             unknown = one.leaves[0]
             text = (
                 f"{one.name} and {other.name} disagree where they meet: at "
@@ -210,21 +212,40 @@ def _meeting(statement: Statement, first: Plane, second: Plane) -> np.ndarray | 
 
 
 def _in_both(first: np.ndarray, second: np.ndarray) -> np.ndarray | None:
-    """Return points of two pieces of one plane that lie where both are; None where they do not."""
+    """Return points of two pieces of one plane that lie where both are; None where there is none.
+
+    That is where points of both are next to each other: a piece may have several parts.
+    """
     low, high = _shared(first, second)
-    return None if (low > high).any() else np.clip(np.concatenate([first, second]), low, high)
+    near = np.concatenate([_beside(first, second), _beside(second, first)])
+    return None if (low > high).any() or not len(near) else np.clip(near, low, high)
 
 
-def _lying_on(statement: Statement, one: Stated, other: Stated) -> list[np.ndarray]:
+def _lying_on(one: Stated, other: Stated) -> list[np.ndarray]:
     """Return the points of a condition at some places that lie on planes of another."""
     if one.planes:
         return []
-    found, points = [], one.points.coordinates
+    found = []
     for plane in other.planes:
         low, high = plane.points.min(axis=0), plane.points.max(axis=0)
-        on = points[((low <= points) & (points <= high)).all(axis=1)]
+        points = one.points.coordinates
+        on = _beside(points[((low <= points) & (points <= high)).all(axis=1)], plane.points)
         found += [on] if len(on) else []
     return found
+
+
+def _beside(points: np.ndarray, piece: np.ndarray) -> np.ndarray:
+    """Return those of some points that lie among the points of a piece of a plane."""
+    if not len(points):
+        return points
+    apart = np.abs(points[:, None] - piece).max(axis=2).min(axis=1)
+    return points[apart <= _spacing(piece)]
+
+
+def _spacing(piece: np.ndarray) -> float:
+    """Return how far points of a piece of a plane are apart, or a little more."""
+    extents = np.ptp(piece, axis=0)
+    return 2 * float(extents.max()) / len(piece) ** (1 / max(1, np.count_nonzero(extents)))
 
 
 def _edge(first: Plane, second: Plane) -> np.ndarray | None:
@@ -232,9 +253,10 @@ def _edge(first: Plane, second: Plane) -> np.ndarray | None:
     if (first.coordinate, first.value) != (second.coordinate, second.value):
         return None
     low, high = _shared(first.points, second.points)
-    whole = np.ptp(np.concatenate([first.points, second.points]), axis=0)
+    whole = float(np.ptp(np.concatenate([first.points, second.points]), axis=0).max())
+    near = min(_TOUCHING * whole, _spacing(first.points) + _spacing(second.points))
     apart = low > high
-    if not apart.any() or (low - high > _TOUCHING * whole).any():
+    if not apart.any() or (low - high > near).any():
         return None
     across = np.linspace(0, 1, _ACROSS)[:, None]
     return np.where(apart, high + across * (low - high), (low + high) / 2)
@@ -248,24 +270,27 @@ def _shared(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _difference(
     statement: Statement, one: Stated, other: Stated
-) -> tuple[np.ndarray, float, float] | None:
-    """Return the place where two conditions differ most, and their values there."""
+) -> tuple[np.ndarray, float, float, bool] | None:
+    """Return the place where two conditions differ most, their values there, whether it is an edge.
+
+    An edge is where two pieces of a plane touch.
+    """
     pairs = list(product(one.planes, other.planes))
     meetings = [m for pair in pairs if (m := _meeting(statement, *pair)) is not None]
-    meetings += _lying_on(statement, one, other) + _lying_on(statement, other, one)
+    meetings += _lying_on(one, other) + _lying_on(other, one)
     edges = [m for pair in pairs if (m := _edge(*pair)) is not None]
     for points in [np.concatenate(meetings)] if meetings else []:
         found = _apart(statement, one, other, points)
         if found is not None and found[2].any():
             values, gaps, _ = found
             worst = int(np.abs(gaps).argmax())
-            return points[worst], values[0][worst], values[1][worst]
+            return points[worst], values[0][worst], values[1][worst], False
     for points in edges:
         # just where it is is not known: somewhere from one piece to the other
         found = _apart(statement, one, other, points)
         if found is not None and found[2].all() and len(set(np.sign(found[1]))) == 1:
             middle = len(points) // 2
-            return points[middle], found[0][0][middle], found[0][1][middle]
+            return points[middle], found[0][0][middle], found[0][1][middle], True
     return None
 
 

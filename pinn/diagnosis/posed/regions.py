@@ -54,12 +54,11 @@ def empty_regions(problem: Problem) -> Iterator[str]:
 def idle_shapes(problem: Problem) -> Iterator[str]:
     """Yield a sentence for each shape that is taken away from where it is not."""
     for shape in problem.domain.idle:
-        bounds = ", ".join(f"{n} in [{a:g}, {b:g}]" for n, (a, b) in shape.bounds.items())
-        name = getattr(shape, "name", None)
-        called = f"{type(shape).__name__.lower()}{f' {name!r}' if name else ''}"
+        kind, name = type(shape).__name__.lower(), getattr(shape, "name", None)
+        called = f"the {kind} {name!r}" if name else f"{shape!r}"
         yield (
-            f"the {called}, in {bounds}, takes nothing away: it lies outside of what it is taken "
-            "from; move it, or leave it out"
+            f"{called} takes nothing away: it lies outside of what it is taken from; move it, or "
+            "leave it out"
         )
 
 

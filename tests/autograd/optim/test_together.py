@@ -169,6 +169,19 @@ def test_parameters_that_come_to_lie_in_one_memory_move_one_after_the_other():
     np.testing.assert_array_equal(w.numpy(force=True), start - 2)
 
 
+@pytest.mark.parametrize("part", [slice(1, None), slice(None, None, -1)])
+def test_parameters_that_share_a_part_of_their_memory_move_one_after_the_other(part):
+    w = Tensor(np.zeros(4), True)
+    v = Tensor(np.zeros(4)[part].copy(), True)
+    v.data = Tensor(w.detach().numpy()[part])
+    for p in (w, v):
+        p.grad = Tensor(np.ones(p.shape))
+    optim.SGD([w, v], lr=1.0).step()
+    expected = -np.ones(4)
+    expected[part] -= 1
+    np.testing.assert_array_equal(w.numpy(force=True), expected)
+
+
 def test_parameters_of_another_dtype_than_before_keep_it():
     pairs = both("adam")
     for optimizer, members in pairs:

@@ -409,6 +409,8 @@ def test_what_is_written_into_a_larger_array_is_seen_or_said_not_to_be():
         compiled(x)
     unseen[:] = 2
     assert compiled(x).tolist() == [50_000.0, 50_000.0]
+    unseen.flags.writeable = False  # nothing to see
+    T.compile(lambda x: x * T.tensor(unseen).sum())(x)
 
 
 def test_keys_that_are_no_texts_are_read_beside_those_that_a_text_names():

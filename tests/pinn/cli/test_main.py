@@ -38,7 +38,8 @@ def test_wrong_usage_exits_with_2(arguments, capsys):
 
 @pytest.mark.parametrize(("arguments", "meant"), [
     (["trian"], "train"), (["runs", "lst"], "list"), (["train", "a", "--secnds", "3"], "--seconds"),
-    (["train", "a", "--seeed=3"], "--seed"), (["train", "a", "--frobnicate"], None),
+    (["train", "a", "--seeed=3"], "--seed"), (["runs", "list", "--hlep"], "--help"),
+    (["train", "a", "--frobnicate"], None),
 ])  # fmt: skip
 def test_what_is_misspelt_is_told(arguments, meant, capsys):
     with pytest.raises(SystemExit):

@@ -9,6 +9,7 @@ import autograd as T
 import pinn
 from pinn.cli import main
 from pinn.config import ConfigError, load
+from pinn.files.columns import Columns
 from pinn.objective import Objective
 from pinn.objective.flat_parameters import FlatParameters
 from pinn.sampling import stream
@@ -113,6 +114,20 @@ def test_an_expression_is_measured_too():
     np.testing.assert_allclose(found, 2 * 1.5 * np.cos(XS) * 0.5 - US, rtol=0, atol=1e-14)
     ((name, _),) = rows(pinn.Data("u_x", {"x": XS, "t": TS, "u_x": US})).items()
     assert name == "data_u_x"
+
+
+def test_one_number_stands_for_all_rows_also_as_a_factor_and_in_what_was_stored():
+    one = pinn.Data("u", {**TABLE, "t": 0.5, "w": 2.0, "s": 0.1}, sigma="s", weights="w")
+    each = {**TABLE, "t": np.full(25, 0.5), "w": np.full(25, 2.0), "s": np.full(25, 0.1)}
+    np.testing.assert_array_equal(
+        rows(one)["data_u"], rows(pinn.Data("u", each, sigma="s", weights="w"))["data_u"]
+    )
+    # what an older version took, [0.5] for all rows, is read back from its files
+    arrays = {name: np.asarray(array) for name, array in TABLE.items()}
+    stored = Columns({**arrays, "t": np.array([0.5])}, is_stored=True)
+    np.testing.assert_array_equal(
+        rows(pinn.Data("u", stored))["data_u"], rows(pinn.Data("u", {**TABLE, "t": 0.5}))["data_u"]
+    )
 
 
 def test_a_coordinate_may_be_a_number():

@@ -139,7 +139,7 @@ def found_in_flow():
     shares = {"momentum": 6.7e-7, "div": 1.9e-3, "wall": 5.1e-4, "pressure": 7e-10}
     squares = {"momentum": 8e5, "div": 0.08, "wall": 3.0, "pressure": 1.7e5}
     seen = SimpleNamespace(
-        weights=dict.fromkeys(shares, 1.0), gradients=dict.fromkeys(shares, 1e-5),
+        shares=shares, weights=dict.fromkeys(shares, 1.0), gradients=dict.fromkeys(shares, 1e-5),
         terms={name: square**0.5 for name, square in squares.items()},
         fresh={name: squares[name] * share**2 for name, share in shares.items()},
     )  # fmt: skip
@@ -178,6 +178,20 @@ training: [{adam: {steps: 200}}, {levenberg_marquardt: {steps: 30}}]
     assert terms == pytest.approx(np.sqrt(np.mean(sizes**2)), rel=0.1)
     share = np.sqrt(solution.report.losses["fisher"]) / terms
     assert solution.report.residual["fisher"] > 3 * share
+    assert "balance" not in {one.cause for one in pinn.doctor(solution).findings}
+
+
+def test_data_that_are_fitted_to_their_noise_are_not_starved():
+    x = np.linspace(0, 1, 200)
+    values = np.sin(3 * np.pi * x) + 0.05 * np.random.default_rng(0).standard_normal(200)
+    problem = pinn.Problem(
+        pinn.Interval("x", 0, 1), ["u"], {"e": "30*(u_xx + 9*pi**2*sin(3*pi*x))"},
+        [pinn.Dirichlet("u", 0, hard=True), pinn.Data("u", {"x": x, "u": values}, sigma=0.05)],
+    )  # fmt: skip
+    solution = pinn.solve(
+        problem, pinn.MLP(16, 2), pinn.Sampling(300), [pinn.LevenbergMarquardt(60)], threads=1,
+        error_bars=False,
+    )  # fmt: skip
     assert "balance" not in {one.cause for one in pinn.doctor(solution).findings}
 
 

@@ -101,4 +101,4 @@ def test_what_modes_leave_out_of_functions_is_said_to_come_on_top():
     )  # fmt: skip
     (said,) = [one for one in solution.error_estimate().remarks if "comes on top" in one]
     v = problem.functions["v"]
-    assert f"of its {len(v.names)} modes" in said and f"{v.left_out:.1e} of a v" in said
+    assert f"of its {len(v.names)} modes" in said and f"{v.left_out:.1e} of a function" in said

@@ -40,6 +40,7 @@ def test_arguments_by_name_keep_their_equals_sign():
         ("u =", 3, "expected a number, a name or '\\(', but the text ends"),
         ("(u = v)", 3, "'=' is not part of an expression"),
         ("sin(u = v)", 6, "'=' is not part of an expression"),
+        ("sin(u = v) + (2", 6, "'=' is not part of an expression"),
         ("u == v", 2, "an equation is written left = right"),
     ],
 )
