@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -225,19 +225,16 @@ class Optimizer:
             return
         found: list[list[Moved]] = []
         kinds: dict[tuple, list[Moved]] = {}
-        memories: list[tuple[int, int]] = []
-        for moved in members:
-            kind = moved.kind() if self.elementwise else None
-            low, high = _memory(moved.parameter)
-            # those that lie in one memory move in turn
-            if kind is None or any(low < b and a < high for a, b in memories):
+        shared = _sharing([moved.parameter for moved in members])
+        for k, moved in enumerate(members):
+            kind = moved.kind() if self.elementwise and k not in shared else None
+            if kind is None:
                 found.append([moved])
             elif kind in kinds:
                 kinds[kind].append(moved)
             else:
                 kinds[kind] = [moved]
                 found.append(kinds[kind])
-            memories.append((low, high))
         for those in found:
             yield those, self._together_of(those) if len(those) > 1 else None
 
@@ -371,6 +368,18 @@ class Optimizer:
 def zeros_like(array: Any) -> Tensor:
     """Return a tensor of zeros of an array's shape, dtype and device: a fresh state entry."""
     return Tensor(devices.namespace_of(array).zeros(array.shape, array.dtype))
+
+
+def _sharing(parameters: Sequence[Tensor]) -> set[int]:
+    """Return the places of those that begin in memory where another lies: they move in turn."""
+    memories = [_memory(parameter) for parameter in parameters]
+    found, end = set(), -1
+    for k in sorted(range(len(memories)), key=memories.__getitem__):
+        low, high = memories[k]
+        if low < min(end, high):
+            found.add(k)
+        end = max(end, high)
+    return found
 
 
 def _memory(parameter: Tensor) -> tuple[int, int]:

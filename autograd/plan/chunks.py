@@ -24,6 +24,7 @@ from ..devices import CPU, Device, current, device_of, namespace_of, put
 from ..ranks import ALONE, Ranks
 from ..tensor import Tensor
 from ..threads import one_blas_thread, workers
+from .bits import has_bits
 from .collector import rarely_collected
 from .executors import default_executor, make_executor, memory_of
 from .executors.tiled_executor import executor_of_whole, executor_on_device
@@ -34,7 +35,7 @@ from .passes import optimize
 from .passes.dead import remove_dead_code
 from .passes.per_row import split_rows
 from .pieces import even_pieces, l2_cache_bytes, lanes_of
-from .points_alone import has_bits, kept_bytes, points_first
+from .points_alone import kept_bytes, points_first
 from .pool import worker_pool
 from .program import Program, Value, flops
 from .resized import resized

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .program import COMPUTED, CONSTANT, Program, Value, flops
 
 _WORTH = 0.2  # of a program's operations, from which it is kept
@@ -38,8 +36,3 @@ def kept_bytes(program: Program, points: int) -> int:
     return sum(v.nbytes for v in made & read)
 
 
-def has_bits(array: np.ndarray, known: np.ndarray) -> bool:
-    """Return whether an array has the bits of another: 0 is not -0, and NaN is itself."""
-    bits = f"u{min(array.itemsize, 8)}"
-    one, other = (np.ascontiguousarray(a).view(bits) for a in (array, known))
-    return np.array_equal(one, other)

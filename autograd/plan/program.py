@@ -12,6 +12,7 @@ import numpy as np
 
 from ..ops.registry import Op
 from ..tensor import writes_to
+from .bits import has_bits
 
 INPUT, CONSTANT, COMPUTED = "input", "constant", "computed"
 
@@ -69,17 +70,7 @@ class Captured:
         tensor = self.tensor()
         if tuple(self.version) != self.count or not (tensor is None or tensor._data is self.data):
             return False
-        return type(self.data) is not np.ndarray or _same_bits(self.data, self.numbers)
-
-
-_FEW_BYTES = 1 << 12
-
-
-def _same_bits(one: np.ndarray, other: np.ndarray) -> bool:
-    size = one.dtype.itemsize
-    if size > 8 or one.nbytes <= _FEW_BYTES:  # complex, or so few that a copy is quicker
-        return one.tobytes() == other.tobytes()
-    return bool((one.view(f"i{size}") == other.view(f"i{size}")).all())
+        return type(self.data) is not np.ndarray or has_bits(self.data, self.numbers)
 
 
 Argument = Value | int | float | complex | bool | None

@@ -205,11 +205,12 @@ class Data(Condition):
 
 
 def _refuse_lists_of_one(table: Columns) -> None:
-    """Refuse a list of one number beside longer ones, which may well be a mistake."""
+    """Refuse a list of one number beside longer ones, but for an axis of a grid, as a mistake."""
     sizes = {name: table.column(name).shape for name in table.names}
     lone = [name for name, shape in sizes.items() if shape == (1,)]
     longest = max((shape[0] for shape in sizes.values() if shape), default=1)
-    if lone and longest > 1:
+    is_grid = any(len(shape) > 1 for shape in sizes.values())
+    if lone and longest > 1 and not is_grid:
         table.refuse(
             f"expected as many numbers in every column, got {longest} in others and 1 of "
             f"{', '.join(lone)}; one that is the same in all rows is a number, no list"

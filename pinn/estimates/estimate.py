@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -417,7 +417,9 @@ class _Estimation:
         def remains_of(one: Correction) -> _Remains:
             self._corrected.move(one.direction)
             some = _some(places)
-            return self._remains(one, self._larger(part, better.at(some), some, possible))
+            return self._remains(
+                one, lambda: self._larger(part, better.at(some), some, possible)
+            )
 
         remains = remains_of(best)
         is_late = self._budget.is_spent(_LATE)
@@ -517,10 +519,10 @@ class _Estimation:
         found = [min(error, 1.0) / one for error, one in pairs if one > 0]
         return float(np.clip(max(found, default=1.0), 1.0, _STRETCHED))
 
-    def _remains(self, best: Correction, larger: float) -> _Remains:
+    def _remains(self, best: Correction, larger: Callable[[], float]) -> _Remains:
         """Return what a correction leaves of the residual; it is where the networks stand.
 
-        larger: how many times as large as it errors may be with the residual as it is.
+        larger: tells how many times as large as it errors may be with the residual as it is.
         """
         after = self._nonlinear.residuals(self._corrected.theta, self._fresh)
         rounding = rounding_of_blocks(self._nonlinear, self._corrected.theta, self._fresh)
@@ -552,7 +554,7 @@ class _Estimation:
         bend = 0.0
         if share >= _BAD:
             # rounding bends a small one most, what is not linear a large one: as large as it may be
-            bend = min(self._bend(best, judged, stretched) for stretched in (larger, _STRETCHED))
+            bend = min(self._bend(best, judged, part) for part in (larger(), _STRETCHED))
         return _Remains(share, confirmed, only_rounding, near_rounding, bend, tuple(noisy))
 
     def _bend(self, best: Correction, names: Iterable[str], stretched: float) -> float:

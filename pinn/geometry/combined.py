@@ -96,8 +96,8 @@ class _Combined(Shape):
         return self.shapes[0]
 
     def _has_inside(self, count: int) -> bool:
-        points = self._within().from_unit(probes(count, len(self.coordinates)))
-        return bool(self._open(points[~np.isnan(points).any(axis=1)]).any())
+        points = _points_of(self._within(), probes(count, len(self.coordinates)))
+        return bool(self._open(points).any())
 
     # Points.
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.registry import REGISTRY
-from ..points_alone import has_bits
+from ..bits import has_bits
 from ..program import CONSTANT, INPUT, Argument, Instruction, Program, Value
 from .places import CannotCompile, broadcast, inner_size, moved, moves, points_of_constant
 

@@ -279,7 +279,8 @@ def _difference(
     meetings = [m for pair in pairs if (m := _meeting(statement, *pair)) is not None]
     meetings += _lying_on(one, other) + _lying_on(other, one)
     edges = [m for pair in pairs if (m := _edge(*pair)) is not None]
-    for points in [np.concatenate(meetings)] if meetings else []:
+    if meetings:
+        points = np.concatenate(meetings)
         found = _apart(statement, one, other, points)
         if found is not None and found[2].any():
             values, gaps, _ = found

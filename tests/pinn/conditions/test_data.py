@@ -122,6 +122,11 @@ def test_one_number_stands_for_all_rows_also_as_a_factor_and_in_what_was_stored(
     np.testing.assert_array_equal(
         rows(one)["data_u"], rows(pinn.Data("u", each, sigma="s", weights="w"))["data_u"]
     )
+    # one instant of a grid
+    grid = {"x": XS, "t": [0.5], "u": US[:, None]}
+    np.testing.assert_array_equal(
+        rows(pinn.Data("u", grid))["data_u"], rows(pinn.Data("u", {**TABLE, "t": 0.5}))["data_u"]
+    )
     # what an older version took, [0.5] for all rows, is read back from its files
     arrays = {name: np.asarray(array) for name, array in TABLE.items()}
     stored = Columns({**arrays, "t": np.array([0.5])}, is_stored=True)
