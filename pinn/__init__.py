@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         KAN,
         MLP,
         AutoModel,
+        CornerEmbedding,
         DeepONet,
         Embedding,
         Factorization,
@@ -112,7 +113,7 @@ if TYPE_CHECKING:
         Stage,
         StopReason,
     )
-    from pinn.problem import Equation, Field, Parameter, Problem, Reference
+    from pinn.problem import Equation, Field, Parameter, Problem, Reference, Singularity
     from pinn.report import write_report
     from pinn.sampling import Sampling
     from pinn.schema import declared
@@ -206,6 +207,7 @@ __all__ = [
     "Check",
     "Condition",
     "ConstantRate",
+    "CornerEmbedding",
     "CosineDecay",
     "Data",
     "DeepONet",
@@ -270,6 +272,7 @@ __all__ = [
     "SelfAdaptive",
     "Separable",
     "Shape",
+    "Singularity",
     "Siren",
     "SoftAdapt",
     "Solution",
@@ -331,9 +334,10 @@ _HOMES = {
         "Union",
     ),
     "pinn.models": (
-        "KAN", "MLP", "AutoModel", "DeepONet", "Embedding", "Factorization", "FourierEmbedding",
-        "InversionEmbedding", "Model", "ModifiedMLP", "MultiScale", "Network", "PeriodicEmbedding",
-        "PerUnknown", "PirateNet", "RandomFeatures", "ResidualMLP", "Separable", "Siren", "Windows",
+        "KAN", "MLP", "AutoModel", "CornerEmbedding", "DeepONet", "Embedding", "Factorization",
+        "FourierEmbedding", "InversionEmbedding", "Model", "ModifiedMLP", "MultiScale", "Network",
+        "PerUnknown", "PeriodicEmbedding", "PirateNet", "RandomFeatures", "ResidualMLP",
+        "Separable", "Siren", "Windows",
     ),
     "pinn.objective.weighting": (
         "LRA",
@@ -371,7 +375,7 @@ _HOMES = {
         "Stage",
         "StopReason",
     ),
-    "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference"),
+    "pinn.problem": ("Equation", "Field", "Parameter", "Problem", "Reference", "Singularity"),
     "pinn.report": ("write_report",),
     "pinn.sampling": ("Sampling",),
     "pinn.schema": ("declared",),

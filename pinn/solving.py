@@ -22,6 +22,7 @@ from pinn.diagnosis import (
     ProblemWarning,
     UnsolvedWarning,
     around_holes,
+    at_corners,
     at_spots,
     by_functions,
     check_run,
@@ -45,7 +46,7 @@ from pinn.diagnosis import (
     weighed_by_errors,
     with_noise,
     without_branch,
-    without_inversions,
+    without_places,
 )
 from pinn.estimates import ErrorEstimate, error_estimate, not_determined, undetermined
 from pinn.files import DamagedFile
@@ -413,9 +414,9 @@ def _prepared(
 
 
 class _Stated(NamedTuple):
-    """A run with what follows from what is stated, without a trial: units, weights, layers, holes.
+    """A run with what follows from what is stated, without a trial: units, layers, corners ...
 
-    plainer: the model without what holes have added to it, None where they have not.
+    plainer: the model without what holes and corners have added to it, None where they have not.
     """
 
     experiment: Experiment
@@ -434,9 +435,10 @@ def _stated(
     experiment, layers = in_layers(experiment, started)
     experiment, spots = at_spots(experiment, left_open)
     experiment, holes = around_holes(experiment, left_open)
+    experiment, corners = at_corners(experiment, left_open)
     experiment, linear = by_functions(experiment)
-    plainer = without_inversions(experiment.model) if holes else None
-    decided = (*decisions, *weighed, *by_errors, *layers, *spots, *holes, *linear)
+    plainer = without_places(experiment.model) if holes or corners else None
+    decided = (*decisions, *weighed, *by_errors, *layers, *spots, *holes, *corners, *linear)
     return _Stated(experiment, decided, plainer)
 
 

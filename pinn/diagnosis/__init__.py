@@ -1,7 +1,8 @@
 """What seems wrong with a problem before training, and with a solution after it."""
 
+from pinn.diagnosis.adapted.cornered import at_corners, without_places
 from pinn.diagnosis.adapted.easing import eased
-from pinn.diagnosis.adapted.holed import around_holes, without_inversions
+from pinn.diagnosis.adapted.holed import around_holes
 from pinn.diagnosis.adapted.layered import in_layers
 from pinn.diagnosis.adapted.natural_units import in_natural_units
 from pinn.diagnosis.adapted.outweighed import outweighing_noise
@@ -27,9 +28,9 @@ from pinn.diagnosis.scaled_residual import natural_sizes, scaled_residuals, unso
 
 __all__ = [
     "BlockCheck", "CAUSES", "Change", "Check", "Diagnosis", "Examination", "Finding",
-    "ProblemWarning", "StageCheck", "UnsolvedWarning", "around_holes", "at_spots", "by_functions",
-    "check_run", "doctor", "eased", "follows_noise", "in_layers", "in_natural_units", "jumps",
-    "lacks_conditions", "lacks_inflow", "missed", "natural_sizes", "overfitted", "preflight",
-    "recovery", "scaled_residuals", "solved_by_zero", "standard_errors", "unsolved", "untrained",
-    "weighed_by_errors", "with_noise", "without_branch", "without_inversions",
+    "ProblemWarning", "StageCheck", "UnsolvedWarning", "around_holes", "at_corners", "at_spots",
+    "by_functions", "check_run", "doctor", "eased", "follows_noise", "in_layers",
+    "in_natural_units", "jumps", "lacks_conditions", "lacks_inflow", "missed", "natural_sizes",
+    "overfitted", "preflight", "recovery", "scaled_residuals", "solved_by_zero", "standard_errors",
+    "unsolved", "untrained", "weighed_by_errors", "with_noise", "without_branch", "without_places",
 ]  # fmt: skip

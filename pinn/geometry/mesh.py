@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from pinn.geometry.corners import Corner, corners_of_facets
 from pinn.geometry.facets import Facets, chosen
 from pinn.geometry.holes import Hole, holes_of
 from pinn.geometry.parts import Part
@@ -210,6 +211,10 @@ class Mesh(Shape):
     @cached_property
     def holes(self) -> tuple[Hole, ...]:
         return tuple(holes_of(self.coordinates, self._boundary))
+
+    @cached_property
+    def inward_corners(self) -> tuple[Corner, ...]:
+        return corners_of_facets(self, self._boundary) if len(self.coordinates) == 2 else ()
 
     def on_part(self, part: Part, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         groups = zip(self.parts, self._groups.values(), strict=True)

@@ -15,6 +15,7 @@ from pinn.geometry.parts import Face, Part, Piece
 from pinn.geometry.shape import TOLERANCE, Shape, check_value
 
 if TYPE_CHECKING:
+    from pinn.geometry.corners import Corner
     from pinn.geometry.family import Family
     from pinn.geometry.holes import Hole
 
@@ -72,6 +73,10 @@ class Product(Shape):
     @property
     def holes(self) -> tuple[Hole, ...]:
         return tuple(hole for one in self._factors for hole in one.holes)
+
+    @property
+    def inward_corners(self) -> tuple[Corner, ...]:
+        return tuple(corner for one in self._factors for corner in one.inward_corners)
 
     @property
     def idle(self) -> tuple[Shape, ...]:

@@ -41,6 +41,7 @@ from pinn.geometry.unit_cube import UnitSampler, draw, kept_share, probes
 from pinn.schema.errors import refuse
 
 if TYPE_CHECKING:
+    from pinn.geometry.corners import Corner
     from pinn.geometry.family import Family
     from pinn.geometry.holes import Hole
     from pinn.geometry.product import Product
@@ -123,6 +124,12 @@ class Shape(ABC):
     def holes(self) -> tuple[Hole, ...]:
         """The places in space that it surrounds, as far as it knows of them."""
         return ()
+
+    @property
+    def inward_corners(self) -> tuple[Corner, ...]:
+        """The corners that turn inward, of shapes in a plane."""
+        in_plane = len(self.space) == len(self.coordinates) == 2
+        return _inward_corners(self) if in_plane else ()
 
     @property
     def idle(self) -> tuple[Shape, ...]:
@@ -603,6 +610,13 @@ def _share(shape: Shape, part: Part | None) -> float:
     if part is None:
         return kept_share(d, shape.from_unit)
     return kept_share(d - 1, lambda unit: shape.rows(part, unit))
+
+
+@lru_cache(maxsize=256)
+def _inward_corners(shape: Shape) -> tuple[Corner, ...]:
+    from pinn.geometry.corners import corners_of
+
+    return corners_of(shape)
 
 
 @lru_cache(maxsize=256)

@@ -5,6 +5,7 @@ from pinn.models.auto import AutoModel
 from pinn.models.deeponet import DeepONet
 from pinn.models.embeddings import (
     EMBEDDINGS,
+    CornerEmbedding,
     Embedding,
     FourierEmbedding,
     InversionEmbedding,
@@ -40,12 +41,12 @@ from pinn.models.spaced import Spaced
 from pinn.models.windows import WindowedNetwork, Windows
 
 __all__ = [
-    "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "AutoModel", "DeepONet",
-    "Embedding", "Factorization", "Facts", "FourierEmbedding", "InversionEmbedding", "Joined",
-    "Model", "ModifiedMLP", "MultiScale", "Network", "NotSavedModel", "PerUnknown",
-    "PeriodicEmbedding", "PirateNet", "RandomFeatures",
-    "ResidualMLP", "Separable", "Siren", "Spaced", "WindowedNetwork", "Windows", "build_module",
-    "check_model", "check_part", "is_by_trial", "parameter_count", "settled_model",
+    "ACTIVATIONS", "EMBEDDINGS", "KAN", "MLP", "MODELS", "AnyModel", "AutoModel", "CornerEmbedding",
+    "DeepONet", "Embedding", "Factorization", "Facts", "FourierEmbedding", "InversionEmbedding",
+    "Joined", "Model", "ModifiedMLP", "MultiScale", "Network", "NotSavedModel", "PerUnknown",
+    "PeriodicEmbedding", "PirateNet", "RandomFeatures", "ResidualMLP", "Separable", "Siren",
+    "Spaced", "WindowedNetwork", "Windows", "build_module", "check_model", "check_part",
+    "is_by_trial", "parameter_count", "settled_model",
 ]  # fmt: skip
 
 MODELS.add("mlp", MLP)

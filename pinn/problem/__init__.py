@@ -5,5 +5,6 @@ from pinn.problem.field import Field
 from pinn.problem.parameter import Parameter
 from pinn.problem.problem import Problem
 from pinn.problem.references import Reference
+from pinn.problem.singularity import Singularity
 
-__all__ = ["Equation", "Field", "Parameter", "Problem", "Reference"]
+__all__ = ["Equation", "Field", "Parameter", "Problem", "Reference", "Singularity"]

@@ -37,12 +37,13 @@ from pinn.problem.field import Field
 from pinn.problem.layers import checked, in_layers
 from pinn.problem.parameter import Parameter
 from pinn.problem.regions import RegionKind, define
+from pinn.problem.singularity import Singularity, near_singularities
 from pinn.problem.units import UNIT, check_units
 from pinn.problem.vectors import vectors_of
 from pinn.residuals import Residual
 from pinn.sampling import Layers, Widths
 from pinn.schema import declared
-from pinn.schema.declared import Keyed, Member, fields_of
+from pinn.schema.declared import Keyed, Member, Record, fields_of
 from pinn.schema.errors import Mistakes, at, refuse
 from pinn.schema.kinds import (
     NAME,
@@ -97,6 +98,9 @@ _LAYERS = Names(
     ),
     "a mapping from coordinates to the widths of layers at both of their bounds",
 )  # fmt: skip
+_SINGULARITIES = Items(
+    Record(Singularity), "a list of places such as [{at: {x: 0, y: 0}, reach: 0.2}]"
+)
 _UNITS = Names(UNIT, "a mapping from names to units such as {x: m, u: m/s}")
 _FUNCTION_SPACES = Keyed(
     FunctionSpace, "a mapping from names to {over, length, periodic, mean, scale, modes}"
@@ -142,6 +146,8 @@ class Problem:
     equations count there by the length over which things change, and networks see exp(-distance/w)
     beside the coordinates where they are given no features. Linear equations are looked at for such
     layers (docs/decisions/0063).
+    singularities: places where the slopes of the solution are infinite, near which equations count
+    less; corners that turn inward are found (docs/decisions/0075).
 
     `residuals` lists the blocks: one for each equation, under its name, and those of each condition
     that is not hard, under names such as initial_u, initial_u_t, dirichlet_u, dirichlet_u_x_low.
@@ -173,6 +179,7 @@ class Problem:
     reference: Annotated[Any, Optional(references.ReferenceKind())] = None
     units: Annotated[Mapping[str, str], _UNITS] = field(default_factory=dict)
     layers: Annotated[Widths, _LAYERS] = field(default_factory=dict)
+    singularities: Annotated[Sequence[Singularity], _SINGULARITIES] = ()
     name: Annotated[str, _TITLE] = "problem"
 
     functions: ClassVar[Mapping[str, Expansion]]
@@ -315,10 +322,18 @@ class Problem:
                 made.append(condition.residuals(self.domain, self.scope))
         with mistakes.under("layers"):
             self.walls  # noqa: B018 - what means nothing is told of with the rest
+        for i, place in enumerate(self.singularities):
+            with mistakes.under("singularities", i):
+                place.check(self.domain)
         mistakes.end()
         named = told_apart(self.conditions, made, self.equations)
         return (
-            [in_layers(one, self.walls, self.scope) for one in found],
+            [
+                near_singularities(
+                    in_layers(one, self.walls, self.scope), self.singularities, self.scope
+                )
+                for one in found
+            ],
             [tuple(in_layers(one, self.walls) for one in own) for own in named],
         )
 
@@ -388,6 +403,10 @@ class Problem:
     def with_layers(self, layers: Widths) -> Problem:
         """Return the problem with layers."""
         return self._with(layers=layers)
+
+    def with_singularities(self, places: Sequence[Singularity]) -> Problem:
+        """Return the problem with places where slopes are infinite."""
+        return self._with(singularities=tuple(places))
 
     def _with(self, **changed: Any) -> Problem:
         found = dataclasses.replace(self, **changed)

@@ -185,7 +185,7 @@ def _by_trial(
 def _seen_alone(width: int, given: Trial, alone: Trial) -> Decision:
     """Return what is said where a network does without inputs that were given to it."""
     return Decision(
-        0, "inputs: without what tells of holes",
+        0, "inputs: without what tells of holes and corners",
         f"a trial of {width} random features left {alone.left:.1g} of the loss without that, and "
         f"{given.left:.1g} with it",
     )  # fmt: skip

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from pinn.diagnosis.adapted.layered import is_left_open
 from pinn.geometry.holes import Hole
-from pinn.models import AutoModel, InversionEmbedding
+from pinn.models import InversionEmbedding
 from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
@@ -35,14 +34,6 @@ def around_holes(
     seen = [InversionEmbedding(hole.center, hole.radius, hole.names) for hole in found]
     model = replace(experiment.model, embedding=seen)
     return replace(experiment, model=model), (_decided(found),)
-
-
-def without_inversions(model: Any) -> AutoModel | None:
-    """Return a model that a trial chooses, but that sees no inversions; None for other models."""
-    if not isinstance(model, AutoModel):
-        return None
-    left = [one for one in model.embedding if not isinstance(one, InversionEmbedding)]
-    return replace(model, embedding=left)
 
 
 def _decided(holes: Sequence[Hole]) -> Decision:

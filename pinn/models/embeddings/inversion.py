@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 
 import autograd as T
-from pinn.checks import nearest
 from pinn.geometry import Shape
 from pinn.models.embeddings.embedding import Embedding, Piece
+from pinn.models.embeddings.place import contains, places_of, told
 from pinn.models.parts import Part
 from pinn.schema import Name, Positive, declared
 from pinn.schema.errors import refuse
@@ -54,16 +54,11 @@ class InversionEmbedding(Embedding):
 
     def check(self, domain: Shape, given: Sequence[Piece]) -> None:
         names = [given[place].name for place in self._places(given)]
-        at = dict(zip(names, self.center, strict=True))
-        factors = [one for one in domain.factors if set(one.coordinates) & set(at)]
-        if any(set(one.coordinates) - set(at) for one in factors):
-            return  # a part of a shape's coordinates has no inside
-        points = [np.array([[at[name] for name in one.coordinates]]) for one in factors]
-        if all(one.contains(p, 0.0).all() for one, p in zip(factors, points, strict=True)):
-            holes = ", ".join(f"[{', '.join(f'{x:g}' for x in h.center)}]" for h in domain.holes)
+        if contains(domain, names, np.array([self.center])).any():
+            holes = ", ".join(told(hole.center) for hole in domain.holes)
             refuse(
-                f"expected a point in a hole, got [{', '.join(f'{x:g}' for x in self.center)}] in "
-                f"the domain, where the inputs are no numbers; {_found(holes)}",
+                f"expected a point in a hole, got {told(self.center)} in the domain, where the "
+                f"inputs are no numbers; {_found(holes)}",
                 "center",
             )
 
@@ -103,22 +98,7 @@ class InversionEmbedding(Embedding):
         return math.hypot(*(piece.extent + abs(piece.middle - at) for piece, at in pairs))
 
     def _places(self, given: Sequence[Piece]) -> list[int]:
-        known = {piece.name: k for k, piece in enumerate(given) if piece.extent is not None}
-        names = self.coordinates or tuple(known)[: len(self.center)]
-        for number, name in enumerate(names):
-            if name not in known:
-                refuse(
-                    f"expected some of the coordinates that come in, {', '.join(known) or 'none'}, "
-                    f"got {name!r}{nearest(name, known)}",
-                    "coordinates", number,
-                )  # fmt: skip
-        if len(names) < len(self.center):
-            refuse(
-                f"expected {len(names)} numbers, one for each of the coordinates that come in, "
-                f"{', '.join(known) or 'none'}, got {len(self.center)}",
-                "center",
-            )
-        return [known[name] for name in names]
+        return places_of(given, self.coordinates, len(self.center), "center")
 
 
 def _found(holes: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -111,6 +112,67 @@ def test_what_is_seen_of_a_hole_stays_within_one_and_is_harmonic(center):
         ]
         largest = max(one.abs().max().item() for one in seconds)
         assert sum(seconds).abs().max().item() < 1e-12 * largest
+
+
+ELL = pinn.Polygon([(0, 0), (1, 0), (1, -1), (-1, -1), (-1, 1), (0, 1)])
+
+
+def of_corner(embedding, points, dtype=T.float64, domain=ELL):
+    module = Inputs(
+        InputPlan(domain, (), (embedding,)), Maker(np.random.default_rng(0), dtype, "cpu")
+    )
+    columns = [T.tensor(c[:, None], dtype=dtype, requires_grad=True) for c in points.T]
+    return columns, module.of_columns(columns)[:, 2:]
+
+
+def test_a_corner_is_seen_as_a_root_of_the_plane():
+    """Far from its pole: (z/|c|)^e about the bisector, whose cut is behind the corner."""
+    points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+    points = points[ELL.contains(points, -1e-6)]
+    embedding = pinn.CornerEmbedding((0, 0), (1e9, 1e9), 0.6, of="flow")
+    _, got = of_corner(embedding, points)
+    x, y = points.T
+    z = (x + 1j * y) / np.sqrt(2) * np.exp(-1j * 5 * np.pi / 4)
+    root, turned = z**0.6, abs(z) ** 0.6 * (z / abs(z)) ** -1.4
+    level = 1e-2 / np.sqrt(2)
+    pressure = np.hypot(abs(z), level) ** -0.4 * (z / abs(z)) ** -0.4
+    expected = [part for one in (root, turned, pressure) for part in (one.real, one.imag)]
+    np.testing.assert_allclose(got.detach().numpy(), np.stack(expected, axis=1), atol=2e-7)
+
+
+def test_what_is_seen_of_a_corner_is_harmonic_and_smooth_around_a_hole():
+    """Also where the bisector leaves the hole on its other side."""
+    x, y = (pinn.Interval(name, -1, 1) for name in "xy")
+    domain = x * y - pinn.Interval("x", -0.3, 0.3) * pinn.Interval("y", -0.2, 0.2)
+    corner = domain.inward_corners[0]
+    embedding = pinn.CornerEmbedding(corner.at, corner.pole)
+    points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
+    points = points[domain.contains(points, -1e-3)]
+    columns, got = of_corner(embedding, points, domain=domain)
+    for k in range(2):
+        slopes = T.grad(got[:, k].sum(), columns, create_graph=True)
+        seconds = [
+            T.grad(slope.sum(), column, retain_graph=True)[0]
+            for slope, column in zip(slopes, columns, strict=True)
+        ]
+        largest = max(one.abs().max().item() for one in seconds)
+        assert sum(seconds).abs().max().item() < 1e-11 * largest
+    away = np.array(corner.at) - corner.pole
+    angles = math.atan2(*-away[::-1]) + np.array([-1e-9, 1e-9])
+    sides = np.array(corner.at) + 1.0 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    _, (one, other) = of_corner(embedding, sides, domain=domain)
+    np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [T.float64, T.float32])
+def test_in_a_corner_itself_all_derivatives_are_numbers(dtype):
+    embedding = pinn.CornerEmbedding((0, 0), (3.0, 3.0), of="flow")
+    columns, got = of_corner(embedding, np.zeros((1, 2)), dtype)
+    assert abs(got.detach().numpy()[0, :2]).max() < 1e-3
+    for k in range(6):
+        (slope,) = T.grad(got[:, k].sum(), [columns[0]], create_graph=True)
+        (second,) = T.grad(slope.sum(), [columns[1]], retain_graph=True)
+        assert np.isfinite([slope.item(), second.item()]).all()
 
 
 def test_fourier_features():
@@ -237,6 +299,15 @@ def test_fourier_features_find_what_a_plain_network_does_not():
             "embedding.0.coordinate: expected one of the coordinates that come in, none",
         ),
         (
+            (), [pinn.CornerEmbedding((0, 0), (0, 1))],
+            r"embedding.0.pole: expected a point that is reached from the corner \[0, 0\] outside "
+            r"of the domain, got \[0, 1\]; it turns inward nowhere",
+        ),
+        (
+            (), [pinn.CornerEmbedding((0, 0), (0, 1), coordinates=["x", "y"])],
+            "embedding.0.coordinates.1: expected some of the .* x, t, got 'y'",
+        ),
+        (
             (), [pinn.InversionEmbedding((0, 0.1), 0.1, coordinates=["x", "y"])],
             "embedding.0.coordinates.1: expected some of the .* x, t, got 'y'",
         ),
@@ -322,6 +393,27 @@ def test_a_config_says_where_holes_are(file):
 def test_an_inversion_that_is_none_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
         pinn.InversionEmbedding(*given)
+
+
+@pytest.mark.parametrize(("given", "message"), [
+    (((0, 0), (0, 0)), "pole: expected another point than the corner"),
+    (((0, 0), (1, 1), 0.0), "exponent: expected a number > 0"),
+    (((0, 0), (1, 1), 0.5, ("x", "x")), "coordinates: expected different names, got x, x"),
+    (((0, 0), (1, 1), 0.5, None, "tensor"), "of: expected one of"),
+])  # fmt: skip
+def test_a_corner_that_is_none_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        pinn.CornerEmbedding(*given)
+
+
+def test_a_config_says_where_corners_are(file):
+    written = "[corner: {corner: [3, 1], pole: [5, 2], exponent: 0.5, of: vector}]"
+    file.write_text(CONFIG[: CONFIG.index("  mlp:")] + f"  mlp: {{embedding: {written}}}\n")
+    config = load(file)
+    seen = pinn.CornerEmbedding((3, 1), (5, 2), 0.5, of="vector")
+    assert config.experiment.model == pinn.MLP(embedding=seen)
+    file.write_text(config.text())
+    assert load(file).experiment.model == pinn.MLP(embedding=seen)
 
 
 @pytest.mark.parametrize("written", ["fourier", "{fourier: {}}", "[fourier]", "[fourier: {}]"])

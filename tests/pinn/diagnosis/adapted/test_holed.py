@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pinn
-from pinn.diagnosis import around_holes, without_inversions
+from pinn.diagnosis import around_holes, without_places
 from pinn.models import AutoModel
 from pinn.training.experiment import Experiment
 
@@ -27,7 +27,7 @@ def test_a_run_that_leaves_all_open_sees_its_holes():
     experiment, (decision,) = told(Experiment(problem(), AutoModel()))
     assert experiment.model.embedding == (pinn.InversionEmbedding((0.2, 0.1), 0.3, ("x", "y")),)
     assert str(decision).startswith("holes: at x = 0.2, y = 0.1 (0.6 wide): networks see")
-    assert without_inversions(experiment.model) == AutoModel()
+    assert without_places(experiment.model) == AutoModel()
 
 
 def test_in_time_holes_are_those_of_space():

@@ -1,0 +1,192 @@
+"""Corners of a domain in a plane: where it turns inward, and how wide it is there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pinn.geometry.facets import Facets
+    from pinn.geometry.parts import Part
+    from pinn.geometry.shape import Shape
+
+# A boundary that turns by less than this is one smooth curve, given by many points.
+_TURN = math.pi / 6
+# The domain around a corner is looked at on a circle of this radius, as a share of its size, or of
+# the distance to the next corner; in so many directions first, and in so many to be sure.
+_NEAR, _SHARE, _FEW, _MANY = 1e-4, 0.1, 24, 360
+# Points along a part between which its ends are looked for, and steps in which they are found.
+_ALONG, _HALVINGS = 1025, 45
+# Places behind a corner that are looked at, and how far away its pole is where nothing lies there,
+# in sizes of the domain.
+_BEHIND, _FAR = 512, 1e3
+# Points that are nearer to each other, in sizes of the domain, are one; digits that are kept.
+_SAME, _DIGITS = 1e-5, 11
+
+
+@dataclass(frozen=True)
+class Corner:
+    """A point of the boundary of a domain in a plane, and how much of the domain lies around it.
+
+    names: of the coordinates. at: where it is. angle: of the domain there, in radians. pole: a
+    point behind it, such that the way from the one to the other lies outside of the domain: the
+    middle of a hole, a point far away.
+    """
+
+    names: tuple[str, str]
+    at: tuple[float, float]
+    angle: float
+    pole: tuple[float, float]
+
+    @property
+    def room(self) -> float:
+        """How far away its pole is."""
+        return math.dist(self.at, self.pole)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{n} = {x:g}" for n, x in zip(self.names, self.at, strict=True))
+
+
+def corners_of(shape: Shape) -> tuple[Corner, ...]:
+    """Return the corners that turn inward of a shape in a plane, made of others or not.
+
+    They are among the corners of what it is made of, and the ends of what is left of their sides.
+    """
+    from scipy.spatial import cKDTree
+
+    found = _different(shape.corners, _SAME * shape.size)
+    if len(shape.members) > 1:
+        # known but for the tolerance of a point on a boundary
+        ends = ends_of(shape, shape.parts)
+        ends = ends[cKDTree(found).query(ends)[0] > _SAME * shape.size]
+        found = np.vstack([found, _different(ends, _SAME * shape.size)])
+    return _inward(shape, found)
+
+
+def corners_of_facets(shape: Shape, boundary: Facets) -> tuple[Corner, ...]:
+    """Return the corners that turn inward of a shape in a plane whose boundary is known."""
+    (first, second), normals = np.moveaxis(boundary.corners, 1, 0), boundary.normals
+    points, place = np.unique(np.vstack([first, second]), axis=0, return_inverse=True)
+    before, after = np.full((2, len(points)), -1)
+    after[place[: len(first)]] = before[place[len(first) :]] = np.arange(len(first))
+    straight = (normals[before] * normals[after]).sum(axis=1) > math.cos(_TURN)
+    return _inward(shape, points[~straight])
+
+
+def _inward(shape: Shape, candidates: np.ndarray) -> tuple[Corner, ...]:
+    """Return those of some points, (n, 2), at which the boundary of a shape turns inward."""
+    from scipy.spatial import cKDTree
+
+    near = np.full(len(candidates), _NEAR * shape.size)
+    if len(candidates) > 1:
+        near = np.minimum(near, _SHARE * cKDTree(candidates).query(candidates, 2)[0][:, 1])
+    share = _around(shape, candidates, near, _FEW).mean(axis=1)
+    wide = share > (math.pi + _TURN) / (2 * math.pi) - 1 / _FEW
+    found = (
+        corner_at(shape, point, radius)
+        for point, radius in zip(candidates[wide], near[wide], strict=True)
+    )
+    return tuple(one for one in found if one is not None and one.angle > math.pi + _TURN)
+
+
+def corner_at(shape: Shape, point: np.ndarray, radius: float | None = None) -> Corner | None:
+    """Return what a shape in a plane is like at a point of its boundary, (2,).
+
+    radius: of the circle on which it is looked at. None where it does not lie there in one piece.
+    """
+    radius = _NEAR * shape.size if radius is None else radius
+    sector = _sector(shape, point, radius)
+    if sector is None:
+        return None
+    low, high = sector
+    inward = np.array([math.cos((low + high) / 2), math.sin((low + high) / 2)])
+    pole = _pole(shape, point, inward, radius)
+    digits = _DIGITS - math.ceil(math.log10(shape.size))
+    at, pole = (tuple((one.round(digits) + 0.0).tolist()) for one in (point, pole))
+    return Corner(shape.coordinates, at, high - low, pole)
+
+
+def _different(points: np.ndarray, apart: float) -> np.ndarray:
+    """Return points, and for those that are nearer to each other than that their mean."""
+    if not len(points):
+        return points
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    near = cKDTree(points).sparse_distance_matrix(cKDTree(points), apart)
+    count, group = connected_components(near, directed=False)
+    sums = np.stack([np.bincount(group, column, count) for column in points.T], axis=1)
+    return sums / np.bincount(group)[:, None]
+
+
+def ends_of(shape: Shape, parts: Iterable[Part]) -> np.ndarray:
+    """Return where parts of the boundary of a shape in a plane begin and end, (n, 2)."""
+    found = [np.empty((0, 2))]
+    unit = np.linspace(0.0, 1.0, _ALONG)
+    for part in parts:
+
+        def points(at: np.ndarray, part: Part = part) -> np.ndarray:
+            return shape.rows(part, at[:, None])[:, :2]
+
+        # before the first of them and after the last one there is nothing
+        there = np.pad(~np.isnan(points(unit)).any(axis=1), 1)
+        change = np.flatnonzero(there[1:] != there[:-1])
+        between = change[(change > 0) & (change < _ALONG)]
+        ends = unit[between - 1], unit[between]
+        on, off = np.where(there[between], ends, ends[::-1])
+        for _ in range(_HALVINGS):
+            middle = (on + off) / 2
+            inside = ~np.isnan(points(middle)).any(axis=1)
+            on, off = np.where(inside, middle, on), np.where(inside, off, middle)
+        outer = np.array([0.0, 1.0])[[0 in change, _ALONG in change]]
+        found.append(points(np.concatenate([on, outer])))
+    return np.vstack(found)
+
+
+def _directions(angles: np.ndarray) -> np.ndarray:
+    return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+
+
+def _around(shape: Shape, points: np.ndarray, radii: np.ndarray, count: int) -> np.ndarray:
+    """Return which points of circles lie in a shape, (n, count)."""
+    circle = _directions(2 * math.pi * (np.arange(count) + 0.5) / count)
+    places = points[:, None] + radii[:, None, None] * circle
+    return shape.contains(places.reshape(-1, 2), 0.0).reshape(len(points), count)
+
+
+def _sector(shape: Shape, point: np.ndarray, radius: float) -> tuple[float, float] | None:
+    """Return between which angles a shape lies at a point; None unless that is one sector."""
+    inside = _around(shape, point[None], np.array([radius]), _MANY)[0]
+    begins = np.flatnonzero(inside & ~np.roll(inside, 1))
+    if len(begins) != 1:
+        return None
+    step = 2 * math.pi / _MANY
+    begin, count = (begins[0] + 0.5) * step, int(inside.sum())
+    within = np.array([begin, begin + (count - 1) * step])
+    outside = within + [-step, step]
+    for _ in range(_HALVINGS):
+        middle = (within + outside) / 2
+        is_in = shape.contains(point + radius * _directions(middle), 0.0)
+        within, outside = np.where(is_in, middle, within), np.where(is_in, outside, middle)
+    return float(within[0]), float(within[1])
+
+
+def _pole(shape: Shape, point: np.ndarray, inward: np.ndarray, radius: float) -> np.ndarray:
+    """Return a point behind a corner: half way to what lies there of the domain, or far away."""
+    away = np.geomspace(radius, 2 * shape.size, _BEHIND)
+    met = shape.contains(point - away[:, None] * inward, 0.0)
+    if not met.any():
+        return point - _FAR * shape.size * inward
+    first = int(met.argmax())
+    outside, inside = away[first - 1] if first else 0.0, away[first]
+    for _ in range(_HALVINGS):
+        middle = (outside + inside) / 2
+        if shape.contains((point - middle * inward)[None], 0.0)[0]:
+            inside = middle
+        else:
+            outside = middle
+    return point - outside / 2 * inward

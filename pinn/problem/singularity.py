@@ -1,0 +1,90 @@
+"""A place where the slopes of a solution are infinite, and equations that know of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pinn.checks import nearest
+from pinn.equations.leaves import parts_of
+from pinn.equations.scope import Scope
+from pinn.equations.term import Term
+from pinn.expressions import algebra
+from pinn.geometry import Shape
+from pinn.residuals import Interior, Residual, Within
+from pinn.schema import Positive, declared
+from pinn.schema.errors import at, refuse
+from pinn.schema.kinds import Names, Number
+
+_PLACE = Names(Number(), "a mapping from coordinates to numbers such as {x: 0, y: 0}")
+
+
+@declared
+class Singularity:
+    """A place where the slopes of a solution are infinite: a corner, a change of conditions.
+
+    at: coordinate -> number, two of the coordinates of space or more: a point, in three of them an
+    edge. reach: from this distance on equations count as everywhere. Nearer by, the residual of one
+    with derivatives of order m is multiplied by (d/sqrt(d^2 + reach^2))^(m-1), d being the
+    distance: a solution that goes like d^e, 0 < e < 1, has derivatives whose squares have no
+    integral, and without that factor no smooth function comes near to it in the mean square. The
+    sum of a network and what is singular is found by the same loss (pinn.CornerEmbedding).
+
+    Cox and Fix, Comput. Math. Appl. 10 (1984) 29; Lee, Manteuffel and Westphal, SIAM J. Numer.
+    Anal. 44 (2006) 1974.
+    """
+
+    at: Annotated[Mapping[str, float], _PLACE]
+    reach: Positive
+
+    def check(self, domain: Shape) -> None:
+        """Raise ValueError for what is no place in the space of a domain."""
+        with at("at"):
+            for name in self.at:
+                if name not in domain.space:
+                    refuse(
+                        f"expected coordinates of space, {', '.join(domain.space)}, got {name!r}"
+                        f"{nearest(name, domain.space)}"
+                    )
+            if len(self.at) < 2:
+                refuse(f"expected two coordinates or more, got {', '.join(self.at) or 'none'}")
+
+    def factor(self, power: int) -> str:
+        """The text of what a residual is multiplied by."""
+        squared = " + ".join(f"({name} - ({place!r}))**2" for name, place in self.at.items())
+        return f"(({squared})/({squared} + {self.reach**2!r}))**{power / 2!r}"
+
+
+def near_singularities(
+    residual: Residual, places: Sequence[Singularity], scope: Scope
+) -> Residual:
+    """Return an equation that counts less near places where slopes are infinite.
+
+    scope: of the problem.
+    """
+    power = order_of(residual, scope.space) - 1
+    within = isinstance(residual.source, Interior | Within)
+    if not places or residual.whole or not within or power < 1:
+        return residual
+    text = "*".join(one.factor(power) for one in places)
+    scale = Term(residual.what, text, scope)
+    if residual.scale is not None:
+        both = algebra.multiply(residual.scale.formula, scale.formula)
+        scale = Term(residual.what, both, scope)
+    return dataclasses.replace(residual, scale=scale)
+
+
+def order_of(residual: Residual, space: Sequence[str]) -> int:
+    """Return the order of the highest derivative in space that a residual asks for, 0 for none."""
+    return max(orders_of(residual, space).values(), default=0)
+
+
+def orders_of(residual: Residual, space: Sequence[str]) -> dict[str, int]:
+    """Return the order of the highest derivative of each unknown in space, by name."""
+    found: dict[str, int] = {}
+    for leaf in residual.leaves or ():
+        for names, _ in parts_of(leaf, space):
+            order = sum(name in space for name in names)
+            found[leaf.unknown] = max(found.get(leaf.unknown, 0), order)
+    return found

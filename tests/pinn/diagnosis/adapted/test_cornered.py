@@ -1,0 +1,130 @@
+"""Runs know of corners: the network sees what is singular there, and equations count less."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import pinn
+from pinn.diagnosis import at_corners, without_places
+from pinn.models import AutoModel
+from pinn.training.experiment import Experiment
+
+ELL = pinn.Polygon([(0, 0), (1, 0), (1, -1), (-1, -1), (-1, 1), (0, 1)])
+SQUARE = pinn.Interval("x", -1, 1) * pinn.Interval("y", -1, 1)
+STEP = SQUARE - pinn.Interval("x", -2, 0) * pinn.Interval("y", -2, 0)
+ROOT = "hypot(x, y)**(2/3)*cos(2/3*atan2(x - y, -x - y))"
+
+
+def problem(domain=ELL, equations=None, conditions=None, unknowns=("u",), **given):
+    equations = equations or {"e": "laplacian(u)"}
+    conditions = conditions or [pinn.Dirichlet(name, 0) for name in unknowns]
+    return pinn.Problem(domain, list(unknowns), equations, conditions, **given)
+
+
+def told(asked, **given):
+    asked = asked if isinstance(asked, Experiment) else Experiment(asked, AutoModel(), **given)
+    return at_corners(asked, asked)
+
+
+def test_a_run_that_leaves_all_open_knows_its_corners():
+    experiment, (decision,) = told(problem())
+    (seen,) = experiment.model.embedding
+    assert (seen.corner, seen.exponent, seen.of) == ((0, 0), pytest.approx(2 / 3), "scalar")
+    assert experiment.problem.singularities == (pinn.Singularity({"x": 0, "y": 0}, 0.5),)
+    assert str(decision).startswith("corners: at x = 0, y = 0 (270 degrees): slopes are infinite")
+    assert without_places(experiment.model) == AutoModel()
+
+
+def test_a_hole_and_its_corners_are_seen_together():
+    domain = SQUARE - pinn.Interval("x", -0.3, 0.3) * pinn.Interval("y", -0.3, 0.3)
+    experiment, decisions = told(problem(domain))
+    assert [one.corner for one in experiment.model.embedding] == [
+        (-0.3, -0.3), (-0.3, 0.3), (0.3, -0.3), (0.3, 0.3)
+    ]  # fmt: skip
+    # as far as the middle of the hole
+    assert {one.reach for one in experiment.problem.singularities} == {0.424}
+
+
+@pytest.mark.parametrize(("unknowns", "equations", "of"), [
+    ("uvp", {"mx": "p_x - laplacian(u)", "my": "p_y - laplacian(v)", "m": "u_x + v_y"}, "flow"),
+    ("uv", {"x": "u_xx + v_xy + u_yy", "y": "v_yy + u_xy + v_xx"}, "vector"),
+    ("uv", {"x": "laplacian(u) + v", "y": "laplacian(v) - u"}, "scalar"),
+])  # fmt: skip
+def test_what_is_singular_is_told_by_the_equations(unknowns, equations, of):
+    experiment, _ = told(problem(STEP, equations, unknowns=unknowns))
+    (seen,) = experiment.model.embedding
+    assert seen.of == of
+    exponent = 2 / 3 if of == "scalar" else 0.5444837367824622
+    assert seen.exponent == pytest.approx(exponent, rel=1e-9)
+
+
+def test_the_exponent_of_vectors_is_that_of_a_crack_at_360_degrees():
+    from pinn.diagnosis.adapted.cornered import _of_vectors
+
+    assert _of_vectors(2 * math.pi) == 0.5
+    assert _of_vectors(2 * math.pi - 1e-4) == pytest.approx(0.5, abs=1e-4)
+    e = _of_vectors(4.0)
+    assert math.sin(4 * e) == pytest.approx(-e * math.sin(4), abs=1e-12)
+
+
+def test_values_that_end_where_slopes_begin():
+    conditions = [
+        pinn.Dirichlet("u", 0, on="y=-1 and x < 0"), pinn.Neumann("u", 0, on="y=-1 and x > 0"),
+        pinn.Dirichlet("u", 1, on=["x=-1", "x=1", "y=1"]),
+    ]  # fmt: skip
+    experiment, (decision,) = told(problem(SQUARE, conditions=conditions))
+    (seen,) = experiment.model.embedding  # at 90 degrees nothing is infinite
+    assert seen.corner == pytest.approx((0, -1)) and seen.exponent == pytest.approx(0.5)
+    assert "at x = 0, y = -1 (from values to slopes)" in str(decision)
+
+
+def test_values_on_one_side_of_a_corner_and_slopes_on_the_other():
+    conditions = [
+        pinn.Dirichlet("u", 0, on="x=0 and y < 0"), pinn.Neumann("u", 0, on="y=0 and x < 0"),
+        pinn.Dirichlet("u", 1, on=["x=-1", "x=1", "y=-1", "y=1"]),
+    ]  # fmt: skip
+    experiment, (decision,) = told(problem(STEP, conditions=conditions))
+    (seen,) = experiment.model.embedding
+    assert seen.exponent == pytest.approx(1 / 3)
+    assert "270 degrees, from values to slopes" in str(decision)
+
+
+@pytest.mark.parametrize("asked", [
+    Experiment(problem(), pinn.MLP()),
+    Experiment(problem(), AutoModel(features=["x", "y"])),
+    Experiment(problem(), AutoModel(), sampling=pinn.Sampling(density="1 + x**2")),
+    Experiment(problem(singularities=[pinn.Singularity({"x": 0, "y": 0}, 0.1)]), AutoModel()),
+    Experiment(problem(SQUARE), AutoModel()),
+    Experiment(problem(equations={"e": "u_x + u_y"}), AutoModel()),
+    Experiment(problem(equations={"e": "laplacian(laplacian(u))"}), AutoModel()),
+])  # fmt: skip
+def test_what_is_chosen_by_hand_or_known_to_be_smooth_stays(asked):
+    assert told(asked) == (asked, ())
+
+
+def test_more_corners_than_networks_can_see_stay():
+    domain = SQUARE
+    for k in (-0.6, 0.0, 0.6):
+        domain = domain - pinn.Interval("x", k - 0.1, k + 0.1) * pinn.Interval("y", -0.1, 0.1)
+    assert told(problem(domain))[1] == ()
+
+
+def test_an_infinite_slope_is_solved_to_many_digits():
+    asked = problem(conditions=[pinn.Dirichlet("u", ROOT)], reference={"u": ROOT})
+    solution = pinn.solve(asked, sampling=pinn.Sampling(interior=1600), error_bars=False)
+    assert solution.report.rel_l2["u"] < 1e-6
+    assert any(str(one).startswith("corners") for one in solution.report.decisions)
+
+
+def test_in_time_corners_are_those_of_space():
+    asked = problem(
+        pinn.Time("t", 0, 1) * ELL, {"heat": "u_t - laplacian(u)"},
+        [pinn.Initial("u", 0), pinn.Dirichlet("u", 0)],
+    )  # fmt: skip
+    experiment, _ = told(asked)
+    (seen,) = experiment.model.embedding
+    assert tuple(seen.coordinates) == ("x", "y")
+    assert np.shape(experiment.problem.singularities[0].at["x"]) == ()
