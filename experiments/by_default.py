@@ -32,6 +32,31 @@ def solved(
     }
 
 
+def beside_coordinates_alone(problem: pinn.Problem, seconds: float, seed: int) -> dict[str, Any]:
+    """Solve a problem, and again with a network that sees coordinates alone; returns figures.
+
+    The error is that of the worst unknown.
+    """
+    solution, figures = solved(problem, seconds, seed)
+    errors, estimate = solution.report.rel_l2, solution.report.error_estimate.relative_l2
+    worst = max(errors, key=errors.__getitem__)
+    alone = pinn.AutoModel(features=problem.domain.coordinates)
+    plain, _ = solved(problem, seconds, seed, model=alone, error_bars=False)
+    return {
+        "error": errors[worst], "estimate": float(estimate.get(worst, np.nan)),
+        "alone": max(plain.report.rel_l2.values()), **figures,
+    }  # fmt: skip
+
+
+def both_in_lines(rows: Sequence[Mapping[str, Any]], told: Mapping[str, str]) -> str:
+    """Return a line for each row of `beside_coordinates_alone`; told: what each problem is."""
+    return "\n".join(
+        f"- {row['name']} ({told[row['name']]}): {number(row['alone'], 2)} by the "
+        f"coordinates alone, **{number(row['error'], 2)}** by default"
+        for row in rows
+    )
+
+
 def estimated(found: Mapping[str, float], unknown: str = "u") -> float:
     """Return the estimate of an unknown's error, nan where there is none."""
     return float(found.get(unknown, np.nan))

@@ -18,8 +18,7 @@ from operator import sub
 from typing import Any
 
 import pinn
-from experiments.bench.report import number
-from experiments.by_default import cells, page, solved
+from experiments.by_default import beside_coordinates_alone, both_in_lines, cells, page
 from experiments.one_by_one import measure_seed
 
 _X, _Y, _Z = (pinn.Interval(name, -1, 1) for name in "xyz")
@@ -176,29 +175,16 @@ ROWS = {
 
 def measure(row: Row, seed: int) -> dict[str, Any]:
     """Solve one row, and again by the coordinates alone; returns its figures."""
-    problem = row.problem()
-    solution, figures = solved(problem, _LIMIT, seed)
-    errors, estimate = solution.report.rel_l2, solution.report.error_estimate.relative_l2
-    worst = max(errors, key=errors.__getitem__)
-    alone = pinn.AutoModel(features=problem.domain.coordinates)
-    plain, _ = solved(problem, _LIMIT, seed, model=alone, error_bars=False)
-    return {
-        "error": errors[worst], "estimate": float(estimate.get(worst, math.nan)),
-        "alone": max(plain.report.rel_l2.values()), **figures,
-    }  # fmt: skip
+    return beside_coordinates_alone(row.problem(), _LIMIT, seed)
 
 
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the results as a page."""
+    lines = both_in_lines(rows, {name: row.told for name, row in ROWS.items()})
     told = (
         "Then once more with `pinn.AutoModel(features=[x, y])`, which sees the coordinates alone "
         "and has points all over the domain. Solutions are formulas, singular in the holes but for "
-        "the smooth one; errors those of the worst unknown.\n\n"
-        + "\n".join(
-            f"- {row['name']} ({ROWS[row['name']].told}): {number(row['alone'], 2)} by the "
-            f"coordinates alone, **{number(row['error'], 2)}** by default"
-            for row in rows
-        )
+        f"the smooth one; errors those of the worst unknown.\n\n{lines}"
     )
     return page("Domains with holes, with the defaults", "relative L2 error", told, rows)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
@@ -12,11 +13,14 @@ from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.expressions import algebra
 from pinn.geometry import Shape
+from pinn.geometry.holes import at_any_scale
 from pinn.residuals import Interior, Residual, Within
 from pinn.schema import Positive, declared
 from pinn.schema.errors import at, refuse
 from pinn.schema.kinds import Names, Number
 
+# Points around it lie as near as that, as a share of the domain.
+_NEAREST = 1e-3
 _PLACE = Names(Number(), "a mapping from coordinates to numbers such as {x: 0, y: 0}")
 
 
@@ -50,10 +54,23 @@ class Singularity:
             if len(self.at) < 2:
                 refuse(f"expected two coordinates or more, got {', '.join(self.at) or 'none'}")
 
+    @property
+    def _squared(self) -> str:
+        """The text of the distance, squared."""
+        return " + ".join(f"({name} - ({place!r}))**2" for name, place in self.at.items())
+
     def factor(self, power: int) -> str:
         """The text of what a residual is multiplied by."""
-        squared = " + ".join(f"({name} - ({place!r}))**2" for name, place in self.at.items())
-        return f"(({squared})/({squared} + {self.reach**2!r}))**{power / 2!r}"
+        return f"(({self._squared})/({self._squared} + {self.reach**2!r}))**{power / 2!r}"
+
+    def density(self, amount: float, bounds: Mapping[str, tuple[float, float]]) -> str:
+        """Return the text of a density that has as many points at any scale of the distance.
+
+        From 1e-3 of the domain on. amount: its mean over the bounding box, about.
+        """
+        nearest = _NEAREST * max(high - low for low, high in (bounds[name] for name in self.at))
+        squared = f"{self._squared} + {nearest**2:.6g}"
+        return at_any_scale(-amount / math.log(_NEAREST), tuple(self.at), squared, bounds)
 
 
 def near_singularities(

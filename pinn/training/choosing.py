@@ -11,9 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pinn.geometry import Shape, apart
-from pinn.geometry.holes import density_around
-from pinn.models import AutoModel, DeepONet, InversionEmbedding, Windows, is_by_trial
+from pinn.geometry.holes import Hole, density_around
+from pinn.models import (
+    AutoModel,
+    CornerEmbedding,
+    DeepONet,
+    InversionEmbedding,
+    Windows,
+    is_by_trial,
+)
 from pinn.objective.weighting import Fixed
+from pinn.problem.singularity import Singularity
 from pinn.sampling import Sampling
 from pinn.schema.errors import DeclarationError
 from pinn.training.auto import MOST_REDUCED
@@ -326,14 +334,14 @@ def _with_points(experiment: Experiment, interior: int) -> Experiment:
 def _for_features(experiment: Experiment, auto: Open, width: int) -> Sampling:
     """Return the points of so many features, and those of conditions to match, where left out.
 
-    Half of them lie around holes, where features see these.
+    Half of them lie around holes and corners, where features see these.
     """
     given, domain = experiment.sampling, experiment.problem.domain
     coordinates, interior = len(domain.coordinates), given.interior or _POINTS * width
     at_walls = int(_AT_WALLS.get(coordinates, 0) * interior)
     density = given.density
-    if density is None and _sees_holes(auto):
-        density = density_around(domain.holes, domain.bounds)
+    if density is None:
+        density = density_around(_places(experiment, auto), domain.bounds)
     wanted, usual = {"boundary": at_walls, "initial": at_walls // 2}, given.resolved(coordinates)
     more = {
         kind: count for kind, count in wanted.items()
@@ -342,9 +350,12 @@ def _for_features(experiment: Experiment, auto: Open, width: int) -> Sampling:
     return replace(given, interior=interior, density=density, **more)
 
 
-def _sees_holes(auto: Open) -> bool:
+def _places(experiment: Experiment, auto: Open) -> list[Hole | Singularity]:
+    """Return the holes and corners that a network knows of."""
     network = auto.trunk if isinstance(auto, DeepONet) else auto
-    return any(isinstance(one, InversionEmbedding) for one in network.embedding)
+    seen, problem = {type(one) for one in network.embedding}, experiment.problem
+    holes = problem.domain.holes if InversionEmbedding in seen else ()
+    return [*holes, *(problem.singularities if CornerEmbedding in seen else ())]
 
 
 def _few(experiment: Experiment) -> int:

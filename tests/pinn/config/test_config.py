@@ -220,7 +220,8 @@ def test_texts_that_look_like_something_else_keep_on_their_way_to_disk(loaded):
             "constant:",
             "4: problem.constant: unknown key; valid keys: domain, unknowns, equations, "
             "conditions, constants, parameters, fields, families, function_spaces, tables, "
-            "regions, piecewise, reference, units, layers, name; did you mean 'constants'?",
+            "regions, piecewise, reference, units, layers, singularities, name; did you mean "
+            "'constants'?",
         ),
         ("[0, pi]", "[1, 0]", "2: problem.domain.x: expected low < high, got low 1 and high 0"),
         ("[0, 1]", "[1, 1]", "2: problem.domain.t.time: expected low < high, got low 1 and high 1"),

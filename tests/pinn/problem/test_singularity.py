@@ -8,6 +8,7 @@ from pinn.config import load
 from pinn.equations.functions import NUMPY_FUNCTIONS
 from pinn.equations.values import Values
 from pinn.problem.singularity import order_of, orders_of
+from pinn.training.experiment import Experiment
 
 SQUARE = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
 CORNER = pinn.Singularity({"x": 0, "y": 0}, 0.5)
@@ -109,3 +110,17 @@ def test_orders_of_unknowns():
     (residual,) = asked.residuals
     assert orders_of(residual, ("x", "y")) == {"u": 2, "p": 1}
     assert order_of(residual, ("x", "y")) == 2
+
+
+def test_a_density_has_as_many_points_at_any_scale_of_the_distance():
+    text = CORNER.density(0.5, SQUARE.bounds)
+    sampling = pinn.Sampling(interior=4000, density=text)
+    asked = Experiment(problem(places=()), pinn.MLP(), sampling=sampling)
+    r = np.hypot(*asked.draw_points()["e0"].coordinates.T)
+    counts = [np.mean((r > 10.0**-k) & (r < 10.0 ** (1 - k))) for k in (1, 2)]
+    assert counts[1] == pytest.approx(counts[0], rel=0.2)
+    # a quarter of the circle lies in the square
+    grid = (np.arange(2000) + 0.5) / 2000
+    x, y = np.meshgrid(grid, grid)
+    values = eval(text, {"x": x, "y": y})
+    assert np.mean(values) == pytest.approx(0.5 / 4, rel=0.2)
