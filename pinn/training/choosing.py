@@ -351,11 +351,15 @@ def _for_features(experiment: Experiment, auto: Open, width: int) -> Sampling:
 
 
 def _places(experiment: Experiment, auto: Open) -> list[Hole | Singularity]:
-    """Return the holes and corners that a network knows of."""
+    """Return the holes that a network knows of, and in a plane the corners.
+
+    Along an edge, or in time, features take even points better.
+    """
     network = auto.trunk if isinstance(auto, DeepONet) else auto
     seen, problem = {type(one) for one in network.embedding}, experiment.problem
     holes = problem.domain.holes if InversionEmbedding in seen else ()
-    return [*holes, *(problem.singularities if CornerEmbedding in seen else ())]
+    corners = CornerEmbedding in seen and len(problem.domain.coordinates) == 2
+    return [*holes, *(problem.singularities if corners else ())]
 
 
 def _few(experiment: Experiment) -> int:
