@@ -7,6 +7,7 @@ CAUSES["name"] = function.
 from pinn.diagnosis.causes.balance import balance
 from pinn.diagnosis.causes.causality import causality
 from pinn.diagnosis.causes.contradiction import contradiction
+from pinn.diagnosis.causes.corner import corner
 from pinn.diagnosis.causes.front import front
 from pinn.diagnosis.causes.hard_value import hard_value
 from pinn.diagnosis.causes.long_time import long_time
@@ -30,6 +31,7 @@ CAUSES["balance"] = balance
 CAUSES["hard_value"] = hard_value
 CAUSES["long_time"] = long_time
 CAUSES["causality"] = causality
+CAUSES["corner"] = corner
 CAUSES["waves"] = waves
 CAUSES["front"] = front
 CAUSES["points"] = points

@@ -22,9 +22,9 @@ def front(seen: Examination) -> Iterator[Finding]:
     """Tell of an equation half of whose loss lies on a few hundredths of its points.
 
     Not where there are fewer rows than trained numbers: what lies between these is no scale of the
-    problem.
+    problem; and not around corners.
     """
-    if seen.objective.rows < seen.numbers:
+    if seen.objective.rows < seen.numbers or seen.has_found("corner"):
         return
     for residual in seen.equations:
         squares = np.sort(seen.residuals[residual.name] ** 2)[::-1]

@@ -401,6 +401,31 @@ def test_a_loaded_solution_is_looked_at_as_well(fine, tmp_path):
     assert str(loaded) == str(pinn.doctor(fine))
 
 
+CORNER = """\
+problem:
+  name: case
+  domain: {polygon: {points: [[0, 0], [1, 0], [1, -1], [-1, -1], [-1, 1], [0, 1]]}}
+  unknowns: [u]
+  equations: {poisson: laplacian(u)}
+  conditions:
+    - dirichlet: {unknown: u, value: &u "hypot(x, y)**(2/3)*cos(2/3*atan2(x - y, -x - y))"}
+  reference: {u: *u}
+model: {mlp: {width: 12, depth: 2}}
+sampling: {interior: 2000, boundary: 200, redraw: null, adaptive: null}
+training: [{levenberg_marquardt: {steps: 60}}]
+"""
+
+
+def test_infinite_slopes_at_a_corner_are_told_and_seen_by_default(tmp_path):
+    before = solved(tmp_path, CORNER)
+    finding = next(one for one in pinn.doctor(before).findings if one.cause == "corner")
+    assert "lies at x = 0, y = 0 (270 degrees) or near" in finding.evidence
+    (change,) = finding.changes
+    after = solved(tmp_path, CORNER, [str(change)])
+    assert after.report.rel_l2["u"] < before.report.rel_l2["u"] / 100
+    assert all(one.cause != "corner" for one in pinn.doctor(after).findings)
+
+
 def test_the_table_has_the_losses_of_the_objective(fine):
     """Against the residuals on the same points, asked for through the solution."""
     seen = Examination(fine)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -59,15 +57,6 @@ def test_what_is_singular_is_told_by_the_equations(unknowns, equations, of):
     assert seen.of == of
     exponent = 2 / 3 if of == "scalar" else 0.5444837367824622
     assert seen.exponent == pytest.approx(exponent, rel=1e-9)
-
-
-def test_the_exponent_of_vectors_is_that_of_a_crack_at_360_degrees():
-    from pinn.diagnosis.adapted.cornered import _of_vectors
-
-    assert _of_vectors(2 * math.pi) == 0.5
-    assert _of_vectors(2 * math.pi - 1e-4) == pytest.approx(0.5, abs=1e-4)
-    e = _of_vectors(4.0)
-    assert math.sin(4 * e) == pytest.approx(-e * math.sin(4), abs=1e-12)
 
 
 def test_values_that_end_where_slopes_begin():
