@@ -416,12 +416,12 @@ def _prepared(
 class _Stated(NamedTuple):
     """A run with what follows from what is stated, without a trial: units, layers, corners ...
 
-    plainer: the model without what holes and corners have added to it, None where they have not.
+    plainer: the run without what holes and corners have added to it, None where they have not.
     """
 
     experiment: Experiment
     decisions: tuple[Decision, ...]
-    plainer: Any
+    plainer: Experiment | None
 
 
 def _stated(
@@ -435,9 +435,9 @@ def _stated(
     experiment, layers = in_layers(experiment, started)
     experiment, spots = at_spots(experiment, left_open)
     experiment, holes = around_holes(experiment, left_open)
-    experiment, corners = at_corners(experiment, left_open)
+    experiment, corners = at_corners(experiment, left_open, started)
     experiment, linear = by_functions(experiment)
-    plainer = without_places(experiment.model) if holes or corners else None
+    plainer = without_places(experiment, left_open) if holes or corners else None
     decided = (*decisions, *weighed, *by_errors, *layers, *spots, *holes, *corners, *linear)
     return _Stated(experiment, decided, plainer)
 

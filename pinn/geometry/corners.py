@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,19 @@ _TURN = math.pi / 6
 # The domain around a corner is looked at on a circle of this radius, as a share of its size, or of
 # the distance to the next corner; in so many directions first, and in so many to be sure.
 _NEAR, _SHARE, _FEW, _MANY = 1e-4, 0.1, 24, 360
+# Of a crack in so many times as many.
+_CRACK = 32
+# On a smaller one places that are known to a tolerance are found to more digits, unless sides are
+# nearly straight.
+_NEARER, _STRAIGHT = 1e-5, 1e-2
 # Points along a part between which its ends are looked for, and steps in which they are found.
 _ALONG, _HALVINGS = 1025, 45
-# Places behind a corner that are looked at, and how far away its pole is where nothing lies there,
-# in sizes of the domain.
-_BEHIND, _FAR = 512, 1e3
+# Places behind a corner that are looked at, at any scale and evenly, and how far away its pole is
+# where nothing lies there, in sizes of the domain.
+_BEHIND, _BETWEEN, _FAR = 512, 1 << 13, 1e3
+# Ways that are looked at, as shares of what the domain leaves, the middle one first; others are
+# taken where they are so many times as long.
+_WAYS, _LONGER = (0.5, 0.25, 0.75, 0.1, 0.9, 0.02, 0.98), 2.0
 # Points that are nearer to each other, in sizes of the domain, are one; digits that are kept.
 _SAME, _DIGITS = 1e-5, 11
 
@@ -47,6 +55,11 @@ class Corner:
         """How far away its pole is."""
         return math.dist(self.at, self.pole)
 
+    def moved(self, there: Callable[[np.ndarray], np.ndarray]) -> Corner:
+        """Return it where a map of points, (n, 2), brings it that keeps angles."""
+        at, pole = map(tuple, there(np.array([self.at, self.pole])).tolist())
+        return Corner(self.names, at, self.angle, pole)
+
     def __str__(self) -> str:
         return ", ".join(f"{n} = {x:g}" for n, x in zip(self.names, self.at, strict=True))
 
@@ -63,18 +76,24 @@ def corners_of(shape: Shape) -> tuple[Corner, ...]:
         # known but for the tolerance of a point on a boundary
         ends = ends_of(shape, shape.parts)
         ends = ends[cKDTree(found).query(ends)[0] > _SAME * shape.size]
-        found = np.vstack([found, _different(ends, _SAME * shape.size)])
+        ends = [_met(shape, one) for one in _different(ends, _SAME * shape.size)]
+        found = np.vstack([found, *ends])
     return _inward(shape, found)
 
 
 def corners_of_facets(shape: Shape, boundary: Facets) -> tuple[Corner, ...]:
     """Return the corners that turn inward of a shape in a plane whose boundary is known."""
+    return _inward(shape, turning_points(boundary))
+
+
+def turning_points(boundary: Facets) -> np.ndarray:
+    """Return the points of a closed boundary in a plane at which it is no smooth curve, (n, 2)."""
     (first, second), normals = np.moveaxis(boundary.corners, 1, 0), boundary.normals
     points, place = np.unique(np.vstack([first, second]), axis=0, return_inverse=True)
     before, after = np.full((2, len(points)), -1)
     after[place[: len(first)]] = before[place[len(first) :]] = np.arange(len(first))
     straight = (normals[before] * normals[after]).sum(axis=1) > math.cos(_TURN)
-    return _inward(shape, points[~straight])
+    return points[~straight]
 
 
 def _inward(shape: Shape, candidates: np.ndarray) -> tuple[Corner, ...]:
@@ -99,12 +118,12 @@ def corner_at(shape: Shape, point: np.ndarray, radius: float | None = None) -> C
     radius: of the circle on which it is looked at. None where it does not lie there in one piece.
     """
     radius = _NEAR * shape.size if radius is None else radius
-    sector = _sector(shape, point, radius)
-    if sector is None:
+    near, nearer = (_sector(shape, point, r) for r in (radius, radius / 2))
+    if near is None or nearer is None:
         return None
-    low, high = sector
-    inward = np.array([math.cos((low + high) / 2), math.sin((low + high) / 2)])
-    pole = _pole(shape, point, inward, radius)
+    # sides that are bent turn by so much more on a circle as it is wide
+    low, high = (2 * b - a for a, b in zip(near, nearer, strict=True))
+    pole = _pole(shape, point, low, high)
     digits = _DIGITS - math.ceil(math.log10(shape.size))
     at, pole = (tuple((one.round(digits) + 0.0).tolist()) for one in (point, pole))
     return Corner(shape.coordinates, at, high - low, pole)
@@ -147,6 +166,21 @@ def ends_of(shape: Shape, parts: Iterable[Part]) -> np.ndarray:
     return np.vstack(found)
 
 
+def _met(shape: Shape, point: np.ndarray) -> np.ndarray:
+    """Return where two sides meet, from a point that is near."""
+    radius = _NEARER * shape.size
+    far, near = _sector(shape, point, radius), _sector(shape, point, radius / 2)
+    if far is None or near is None:
+        return point
+    # from points of both sides along them
+    there = point + radius * _directions(np.array(far))
+    along = there - point - radius / 2 * _directions(np.array(near))
+    matrix = np.stack([along[0], -along[1]], axis=1)
+    if abs(np.linalg.det(matrix)) < _STRAIGHT * radius**2:
+        return point
+    return there[0] + np.linalg.solve(matrix, there[1] - there[0])[0] * along[0]
+
+
 def _directions(angles: np.ndarray) -> np.ndarray:
     return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
 
@@ -158,15 +192,19 @@ def _around(shape: Shape, points: np.ndarray, radii: np.ndarray, count: int) -> 
     return shape.contains(places.reshape(-1, 2), 0.0).reshape(len(points), count)
 
 
-def _sector(shape: Shape, point: np.ndarray, radius: float) -> tuple[float, float] | None:
+def _sector(
+    shape: Shape, point: np.ndarray, radius: float, count: int = _MANY
+) -> tuple[float, float] | None:
     """Return between which angles a shape lies at a point; None unless that is one sector."""
-    inside = _around(shape, point[None], np.array([radius]), _MANY)[0]
+    inside = _around(shape, point[None], np.array([radius]), count)[0]
+    if inside.all() and count == _MANY:  # a crack is narrower
+        return _sector(shape, point, radius, _CRACK * count)
     begins = np.flatnonzero(inside & ~np.roll(inside, 1))
     if len(begins) != 1:
         return None
-    step = 2 * math.pi / _MANY
-    begin, count = (begins[0] + 0.5) * step, int(inside.sum())
-    within = np.array([begin, begin + (count - 1) * step])
+    step = 2 * math.pi / count
+    begin, held = (begins[0] + 0.5) * step, int(inside.sum())
+    within = np.array([begin, begin + (held - 1) * step])
     outside = within + [-step, step]
     for _ in range(_HALVINGS):
         middle = (within + outside) / 2
@@ -175,18 +213,39 @@ def _sector(shape: Shape, point: np.ndarray, radius: float) -> tuple[float, floa
     return float(within[0]), float(within[1])
 
 
-def _pole(shape: Shape, point: np.ndarray, inward: np.ndarray, radius: float) -> np.ndarray:
-    """Return a point behind a corner: half way to what lies there of the domain, or far away."""
-    away = np.geomspace(radius, 2 * shape.size, _BEHIND)
-    met = shape.contains(point - away[:, None] * inward, 0.0)
+def _pole(shape: Shape, point: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Return a point behind a corner: half way to what lies there of the domain, or far away.
+
+    low, high: the angles between which the domain lies. It lies in the middle of what is left
+    unless another way is much longer, as along a slot.
+    """
+    found = []
+    for share in _WAYS:
+        angle = high + share * (low + 2 * math.pi - high)
+        way = _directions(np.array(angle))
+        found.append((_free(shape, point, way), way))
+    room, way = found[0]
+    longest = max(found, key=lambda one: one[0])
+    if longest[0] > _LONGER * room:
+        room, way = longest
+    return point + (_FAR * shape.size if math.isinf(room) else room / 2) * way
+
+
+def _free(shape: Shape, point: np.ndarray, way: np.ndarray) -> float:
+    """Return how far from a point the shape lies along a way; infinity where it does not."""
+    size = shape.size
+    away = np.unique(np.concatenate([
+        np.geomspace(_NEAR * size, 2 * size, _BEHIND), np.linspace(0, 2 * size, _BETWEEN + 1)[1:]
+    ]))  # fmt: skip
+    met = shape.contains(point + away[:, None] * way, 0.0)
     if not met.any():
-        return point - _FAR * shape.size * inward
+        return math.inf
     first = int(met.argmax())
     outside, inside = away[first - 1] if first else 0.0, away[first]
     for _ in range(_HALVINGS):
         middle = (outside + inside) / 2
-        if shape.contains((point - middle * inward)[None], 0.0)[0]:
+        if shape.contains((point + middle * way)[None], 0.0)[0]:
             inside = middle
         else:
             outside = middle
-    return point - outside / 2 * inward
+    return float(outside)

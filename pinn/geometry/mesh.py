@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from pinn.geometry.corners import Corner, corners_of_facets
+from pinn.geometry.corners import Corner, corners_of_facets, turning_points
 from pinn.geometry.facets import Facets, chosen
 from pinn.geometry.holes import Hole, holes_of
 from pinn.geometry.parts import Part
@@ -211,6 +211,12 @@ class Mesh(Shape):
     @cached_property
     def holes(self) -> tuple[Hole, ...]:
         return tuple(holes_of(self.coordinates, self._boundary))
+
+    @property
+    def corners(self) -> np.ndarray:
+        box = super().corners
+        in_plane = len(self.coordinates) == 2
+        return np.vstack([box, turning_points(self._boundary)]) if in_plane else box
 
     @cached_property
     def inward_corners(self) -> tuple[Corner, ...]:

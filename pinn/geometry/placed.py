@@ -12,6 +12,7 @@ import numpy as np
 from pinn.equations.leaves import Coordinate
 from pinn.expressions import Expression
 from pinn.expressions.algebra import number, subtract
+from pinn.geometry.corners import Corner
 from pinn.geometry.declaration import AnyDomain
 from pinn.geometry.holes import Hole
 from pinn.geometry.implicit import linear, replaced
@@ -75,6 +76,10 @@ class _Image(Shape):
         return tuple(
             hole.at(self._there(np.array([hole.center]))[0]) for hole in self.shape.holes
         )
+
+    @property
+    def inward_corners(self) -> tuple[Corner, ...]:
+        return tuple(corner.moved(self._there) for corner in self.shape.inward_corners)
 
     @property
     def idle(self) -> tuple[Shape, ...]:

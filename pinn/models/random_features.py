@@ -46,9 +46,9 @@ class RandomFeatures(Network):
     a few thousand features can do: a sum of functions of one input, or of two, is found however
     many there are, and for what is no such sum the loss stays high.
 
-    Where an embedding gives inputs about some places (InversionEmbedding), features are shared out
-    evenly among sets of inputs: those about no place, for each place those about it, and for each
-    these and those: a solution is a sum of what each hole makes, or nearly.
+    Where an embedding gives inputs about some places (InversionEmbedding, CornerEmbedding),
+    features are shared out evenly among sets of inputs: those about no place, for each place those
+    about it, and for each these and those: a solution is a sum of what each makes, or nearly.
 
     Raises ValueError for a number outside its range.
 

@@ -13,7 +13,7 @@ from pinn.equations.scope import Scope
 from pinn.equations.term import Term
 from pinn.expressions import algebra
 from pinn.geometry import Shape
-from pinn.geometry.holes import at_any_scale
+from pinn.geometry.densities import at_any_scale
 from pinn.residuals import Interior, Residual, Within
 from pinn.schema import Positive, declared
 from pinn.schema.errors import at, refuse
@@ -68,8 +68,8 @@ class Singularity:
 
         From 1e-3 of the domain on. amount: its mean over the bounding box, about.
         """
-        nearest = _NEAREST * max(high - low for low, high in (bounds[name] for name in self.at))
-        squared = f"{self._squared} + {nearest**2:.6g}"
+        least = _NEAREST * max(high - low for low, high in (bounds[name] for name in self.at))
+        squared = f"{self._squared} + {least**2:.6g}"
         return at_any_scale(-amount / math.log(_NEAREST), tuple(self.at), squared, bounds)
 
 

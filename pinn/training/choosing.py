@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pinn.geometry import Shape, apart
-from pinn.geometry.holes import Hole, density_around
+from pinn.geometry.densities import density_around
+from pinn.geometry.holes import Hole
 from pinn.models import (
     AutoModel,
     CornerEmbedding,
@@ -105,13 +106,13 @@ def with_model(
     experiment: Experiment,
     started: bool = False,
     tell: Tell = lambda sentence: None,
-    plainer: Open | None = None,
+    plainer: Experiment | None = None,
 ) -> Chosen:
     """Return the experiment with the model that a trial finds, or as it is where one is given.
 
     started: whether the numbers that training begins with are given. tell: hears how far it is.
-    plainer: the model without inputs that a solution may not need, which is taken where it comes
-    nearer in the first trial.
+    plainer: the run without inputs that a solution may not need, and what goes with them, which is
+    taken where it comes nearer in the first trial.
     """
     auto = experiment.model
     if not is_by_trial(auto):
@@ -135,19 +136,22 @@ def is_timed(experiment: Experiment, started: bool = False) -> bool:
 
 
 def _by_trial(
-    experiment: Experiment, auto: Open, tell: Tell, plainer: Open | None = None
+    experiment: Experiment, auto: Open, tell: Tell, plainer: Experiment | None = None
 ) -> Chosen:
     clock, few, late = experiment.ranks.clock, _few(experiment), False
     budget = Budget(experiment.seconds, clock, clock())
     in_time_alone = _may_have_windows(experiment)
     trials: dict[Kind, Trial] = {}
-    seen, layered = (), auto
+    seen, layered = (), experiment
     if plainer is not None:
         kind = _KINDS[0]
-        own, other = (_tried(experiment, one, kind, few, budget) for one in (auto, plainer))
+        own, other = (
+            _tried(one, one.model, kind, few, budget) for one in (experiment, plainer)
+        )
         trials[kind] = own
         if other.left < min(own.left, _HOPELESS):
-            auto, trials[kind], seen = plainer, other, (_seen_alone(few, own, other),)
+            experiment, auto, trials[kind] = plainer, plainer.model, other
+            seen = (_seen_alone(few, own, other, layered.model),)
     for kind in _KINDS:
         if kind not in trials:
             trials[kind] = _tried(experiment, auto, kind, few, budget)
@@ -178,7 +182,7 @@ def _by_trial(
         width = _worth(experiment, budget, tried, best)
     said = _said(tried, best, late)
     if not best.left < resolved:
-        return _trained(experiment, layered, said, in_windows)
+        return _trained(layered, layered.model, said, in_windows)
     found = replace(
         experiment, model=auto.random_features(width, *kind), continuation={},
         sampling=_for_features(experiment, auto, width),
@@ -190,10 +194,12 @@ def _by_trial(
     return Chosen(found, (*seen, Decision(0, what, said)), _widened(found, best.found))
 
 
-def _seen_alone(width: int, given: Trial, alone: Trial) -> Decision:
+def _seen_alone(width: int, given: Trial, alone: Trial, model: AutoModel) -> Decision:
     """Return what is said where a network does without inputs that were given to it."""
+    kinds = {InversionEmbedding: "holes", CornerEmbedding: "corners"}
+    told = dict.fromkeys(kinds[type(one)] for one in model.embedding if type(one) in kinds)
     return Decision(
-        0, "inputs: without what tells of holes and corners",
+        0, f"inputs: without what tells of {' and '.join(told)}",
         f"a trial of {width} random features left {alone.left:.1g} of the loss without that, and "
         f"{given.left:.1g} with it",
     )  # fmt: skip

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from pinn.diagnosis.adapted.layered import is_left_open
-from pinn.diagnosis.posed.singular import Singular, kind, singular
+from pinn.diagnosis.posed.singular import Singular, is_at, kind, singular
 from pinn.geometry.corners import Corner
 from pinn.models import AutoModel, CornerEmbedding, InversionEmbedding
 from pinn.problem import Problem
@@ -24,17 +23,20 @@ _REACH = 0.25
 
 
 def at_corners(
-    experiment: Experiment, asked: Experiment
+    experiment: Experiment, asked: Experiment, started: Problem | None = None
 ) -> tuple[Experiment, tuple[Decision, ...]]:
     """Return a run that knows where slopes of its solution are infinite, and what was found.
 
     Its network sees a root of the plane about each of these places beside all else
-    (pinn.CornerEmbedding), and equations count by the distance (pinn.Singularity). asked: the run
-    as it was asked for, of which a trial chooses the model and points are by default.
-    docs/decisions/0075.
+    (pinn.CornerEmbedding), and equations count by the distance (pinn.Singularity), as a problem may
+    state of some. asked: the run as it was asked for, of which a trial chooses the model and points
+    are by default. started: the problem of the solution to start from, whose places its network
+    knows. docs/decisions/0075.
     """
     problem, given = experiment.problem, set(experiment.inputs.coordinates)
-    if not is_left_open(asked) or problem.singularities:
+    if started is not None and not problem.singularities:
+        return _with(experiment, started.singularities), ()
+    if not is_left_open(asked):
         return experiment, ()
     found = [one for one in singular(problem) if set(one.corner.names) <= given]
     if not 0 < len(found) <= _MOST:
@@ -44,18 +46,31 @@ def at_corners(
         CornerEmbedding(one.corner.at, one.corner.pole, one.exponent, one.corner.names, of)
         for one in found
     ]
-    places = [_place(one.corner, [other.corner for other in found], problem) for one in found]
+    stated = [tuple(one.at.values()) for one in problem.singularities]
+    places = [
+        _place(one.corner, [other.corner for other in found], problem) for one in found
+        if not any(is_at(at, one.corner.at, problem) for at in stated if len(at) == 2)
+    ]  # fmt: skip
     model = replace(experiment.model, embedding=[*experiment.model.embedding, *seen])
-    changed = replace(experiment, problem=problem.with_singularities(places), model=model)
+    changed = _with(replace(experiment, model=model), [*problem.singularities, *places])
     return changed, (_decided(found),)
 
 
-def without_places(model: Any) -> AutoModel | None:
-    """Return a model that a trial chooses, but that sees no holes and corners; None for others."""
-    if not isinstance(model, AutoModel):
+def _with(experiment: Experiment, places: Sequence[Singularity]) -> Experiment:
+    return replace(experiment, problem=experiment.problem.with_singularities(places))
+
+
+def without_places(experiment: Experiment, asked: Experiment) -> Experiment | None:
+    """Return a run whose model sees no holes and corners; None unless a trial chooses the model.
+
+    asked: the run before these were looked for.
+    """
+    if not isinstance(experiment.model, AutoModel):
         return None
     about = InversionEmbedding | CornerEmbedding
-    return replace(model, embedding=[one for one in model.embedding if not isinstance(one, about)])
+    left = [one for one in experiment.model.embedding if not isinstance(one, about)]
+    plainer = replace(experiment, model=replace(experiment.model, embedding=left))
+    return _with(plainer, asked.problem.singularities)
 
 
 def _place(corner: Corner, among: Sequence[Corner], problem: Problem) -> Singularity:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from pinn.diagnosis.adapted.cornered import at_corners
 from pinn.diagnosis.examination import Examination
 from pinn.diagnosis.finding import Change, Finding
 from pinn.diagnosis.posed.singular import Singular, singular
-from pinn.models import CornerEmbedding, Network
+from pinn.models import AutoModel, CornerEmbedding, Network
 
 # Near to a corner, as a share of the domain; what part of the loss it holds where that is so, and
 # how many times its share of the points.
@@ -20,14 +22,17 @@ _NEAR, _HELD, _TIMES = 0.1, 0.3, 10.0
 def corner(seen: Examination) -> Iterator[Finding]:
     """Tell of an equation whose loss lies around corners at which slopes are infinite.
 
-    Not where the network is told of them, or is given features of its own.
+    Not where the network is told of them, or is given features of its own, nor where the default
+    model would not see them.
     """
     model = seen.experiment.model
     if not isinstance(model, Network) or model.features or seen.problem.singularities:
         return
     if any(isinstance(one, CornerEmbedding) for one in model.embedding):
         return
-    places = singular(seen.problem)
+    by_default = replace(seen.experiment, model=AutoModel())
+    _, decided = at_corners(by_default, by_default)
+    places = singular(seen.problem) if decided else []
     for residual in seen.equations if places else ():
         squares = seen.residuals[residual.name] ** 2
         if residual.whole or not squares.sum() > 0:

@@ -12,6 +12,8 @@ from pinn.problem.singularity import order_of, orders_of
 
 # What goes like the distance to a power above this is smooth enough.
 _SMOOTH = 0.9
+# Places that are nearer to each other, as a share of the domain, are one.
+_SAME = 1e-5
 
 
 @dataclass(frozen=True)
@@ -36,32 +38,46 @@ def singular(problem: Problem) -> list[Singular]:
     if max(orders, default=0) != 2:
         return []
     coupled = kind(problem) != "scalar"
-    mixed = {} if coupled else {one.at: one for one in switches(problem)}
+    mixed = [] if coupled else list(switches(problem))
     found = []
     for corner in problem.domain.inward_corners:
-        changes = mixed.pop(corner.at, None) is not None
+        here = [one for one in mixed if is_at(one.at, corner.at, problem)]
+        mixed = [one for one in mixed if one not in here]
         exponent = of_vectors(corner.angle) if coupled else math.pi / corner.angle
-        why = f"{math.degrees(corner.angle):.4g} degrees" + ", from values to slopes" * changes
-        found.append(Singular(corner, exponent / 2 if changes else exponent, why))
-    for corner in mixed.values():
+        why = f"{math.degrees(corner.angle):.4g} degrees" + ", from values to slopes" * bool(here)
+        found.append(Singular(corner, exponent / 2 if here else exponent, why))
+    for corner in mixed:
         found.append(Singular(corner, math.pi / (2 * corner.angle), "from values to slopes"))
     return [one for one in found if one.exponent < _SMOOTH]
+
+
+def is_at(one: tuple[float, ...], other: tuple[float, ...], problem: Problem) -> bool:
+    """Return whether two places are one, as far as corners are known."""
+    return math.dist(one, other) <= _SAME * problem.domain.size
 
 
 def kind(problem: Problem) -> str:
     """Return what is singular in a corner: see pinn.CornerEmbedding, of.
 
-    Unknowns are components of a vector where an equation has derivatives of several, and one is a
-    pressure where it has first derivatives alone.
+    Unknowns are components of a vector where all equations of second order have second derivatives
+    of several, as displacements; and one is a pressure where it has none of second order, and two
+    of these equations have its slopes.
     """
+    space = problem.domain.space
     orders = [
-        orders_of(one, problem.domain.space) for one in problem.residuals
-        if one.name in problem.equations
+        {name: order for name, order in orders_of(one, space).items() if name in problem.unknowns}
+        for one in problem.residuals if one.name in problem.equations
     ]  # fmt: skip
-    if all(sum(order > 0 for order in one.values()) < 2 for one in orders):
-        return "scalar"
+    second = [one for one in orders if max(one.values(), default=0) == 2]
     highest = {name: max(one.get(name, 0) for one in orders) for name in problem.unknowns}
-    return "flow" if 1 in highest.values() else "vector"
+    pressures = [
+        name for name, order in highest.items()
+        if order == 1 and sum(one.get(name) == 1 for one in second) > 1
+    ]  # fmt: skip
+    if pressures:
+        return "flow"
+    several = [sum(order == 2 for order in one.values()) > 1 for one in second]
+    return "vector" if len(second) > 1 and all(several) else "scalar"
 
 
 def of_vectors(angle: float) -> float:

@@ -20,8 +20,8 @@ from pinn.schema.kinds import Number
 # The branch point lies so far behind the corner, in roundings of the domain's extent: derivatives
 # are numbers in the corner too. Negative powers level off at so large a share of the extent.
 _BEHIND, _LEVEL = 64, 1e-2
-# Places between a corner and its pole that must not lie in the domain.
-_BETWEEN = 64
+# Places on the way from a corner to its pole, as far as the domain may reach, that lie outside.
+_BETWEEN = 1024
 
 
 @declared
@@ -63,7 +63,15 @@ class CornerEmbedding(Embedding):
 
     def check(self, domain: Shape, given: Sequence[Piece]) -> None:
         names = [given[place].name for place in self._places(given)]
-        share = (np.arange(_BETWEEN) + 0.5)[:, None] / _BETWEEN
+        for name in names:
+            if name not in domain.space:
+                refuse(
+                    f"expected two coordinates of space, {', '.join(domain.space)}, got {name!r}",
+                    "coordinates",
+                )
+        extent = max(high - low for low, high in map(domain.bounds.get, names))
+        length = min(1.0, 4 * extent / math.dist(self.corner, self.pole))
+        share = length * (np.arange(_BETWEEN) + 0.5)[:, None] / _BETWEEN
         way = np.array(self.corner) * (1 - share) + np.array(self.pole) * share
         if contains(domain, names, way).any():
             corners = ", ".join(

@@ -9,8 +9,9 @@ import pytest
 
 import pinn
 from pinn.expressions import evaluate, parse
+from pinn.geometry.densities import density_around
 from pinn.geometry.facets import Facets
-from pinn.geometry.holes import density_around, holes_of
+from pinn.geometry.holes import holes_of
 
 SQUARE = pinn.Interval("x", -1, 1) * pinn.Interval("y", -1, 1)
 CUBE = SQUARE * pinn.Interval("z", -1, 1)

@@ -300,8 +300,7 @@ def test_fourier_features_find_what_a_plain_network_does_not():
         ),
         (
             (), [pinn.CornerEmbedding((0, 0), (0, 1))],
-            r"embedding.0.pole: expected a point that is reached from the corner \[0, 0\] outside "
-            r"of the domain, got \[0, 1\]; it turns inward nowhere",
+            "embedding.0.coordinates: expected two coordinates of space, x, got 't'",
         ),
         (
             (), [pinn.CornerEmbedding((0, 0), (0, 1), coordinates=["x", "y"])],
@@ -406,11 +405,23 @@ def test_a_corner_that_is_none_is_refused(given, message):
         pinn.CornerEmbedding(*given)
 
 
+@pytest.mark.parametrize("pole", [(-0.5, -0.5), (-1000, -1000)])
+def test_a_pole_that_is_reached_through_the_domain_is_refused(pole):
+    problem = pinn.Problem(ELL, ["u"], {"e": "laplacian(u)"})
+    message = (
+        r"embedding.0.pole: expected a point that is reached from the corner \[0, 0\] outside of "
+        r"the domain, got .*; it turns inward at \[0, 0\] with pole"
+    )
+    with pytest.raises(ValueError, match=message):
+        pinn.solve(problem, pinn.MLP(embedding=pinn.CornerEmbedding((0, 0), pole)))
+
+
 def test_a_config_says_where_corners_are(file):
-    written = "[corner: {corner: [3, 1], pole: [5, 2], exponent: 0.5, of: vector}]"
-    file.write_text(CONFIG[: CONFIG.index("  mlp:")] + f"  mlp: {{embedding: {written}}}\n")
+    written = "[corner: {corner: [3, 0.5], pole: [5, 2], exponent: 0.5, of: vector}]"
+    text = CONFIG[: CONFIG.index("  mlp:")].replace("t: {time: [0, 0.5]}", "t: [0, 0.5]")
+    file.write_text(text + f"  mlp: {{embedding: {written}}}\n")
     config = load(file)
-    seen = pinn.CornerEmbedding((3, 1), (5, 2), 0.5, of="vector")
+    seen = pinn.CornerEmbedding((3, 0.5), (5, 2), 0.5, of="vector")
     assert config.experiment.model == pinn.MLP(embedding=seen)
     file.write_text(config.text())
     assert load(file).experiment.model == pinn.MLP(embedding=seen)

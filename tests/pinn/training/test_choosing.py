@@ -561,7 +561,7 @@ def test_many_features_have_more_points_along_walls(monkeypatch):
 def test_inputs_that_the_solution_does_not_need_are_left_out(exact, sees):
     asked = around_a_hole(exact)
     plainer = replace(asked.model, embedding=())
-    chosen = choosing.with_model(asked, plainer=plainer)
+    chosen = choosing.with_model(asked, plainer=replace(asked, model=plainer))
     model, sampling = chosen.experiment.model, chosen.experiment.sampling
     assert isinstance(model, pinn.RandomFeatures)
     assert bool(model.embedding) is sees and bool(sampling.density) is sees
@@ -573,7 +573,7 @@ def test_layers_see_holes_even_where_few_features_do_without(monkeypatch):
     monkeypatch.setattr(choosing, "_tried", lambda *given: next(left))
     asked = around_a_hole("sin(x)*cos(y)")
     plainer = replace(asked.model, embedding=())
-    chosen = choosing.with_model(asked, plainer=plainer)
+    chosen = choosing.with_model(asked, plainer=replace(asked, model=plainer))
     assert isinstance(chosen.experiment.model, pinn.MLP)
     assert chosen.experiment.model.embedding == asked.model.embedding
     assert "inputs: without" not in " ".join(map(str, chosen.decisions))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import pinn
@@ -28,12 +27,14 @@ def told(asked, **given):
 
 
 def test_a_run_that_leaves_all_open_knows_its_corners():
-    experiment, (decision,) = told(problem())
+    asked = Experiment(problem(), AutoModel())
+    experiment, (decision,) = told(asked)
     (seen,) = experiment.model.embedding
     assert (seen.corner, seen.exponent, seen.of) == ((0, 0), pytest.approx(2 / 3), "scalar")
     assert experiment.problem.singularities == (pinn.Singularity({"x": 0, "y": 0}, 0.5),)
     assert str(decision).startswith("corners: at x = 0, y = 0 (270 degrees): slopes are infinite")
-    assert without_places(experiment.model) == AutoModel()
+    plainer = without_places(experiment, asked)
+    assert plainer.model == AutoModel() and not plainer.problem.singularities
 
 
 def test_a_hole_and_its_corners_are_seen_together():
@@ -85,7 +86,6 @@ def test_values_on_one_side_of_a_corner_and_slopes_on_the_other():
     Experiment(problem(), pinn.MLP()),
     Experiment(problem(), AutoModel(features=["x", "y"])),
     Experiment(problem(), AutoModel(), sampling=pinn.Sampling(density="1 + x**2")),
-    Experiment(problem(singularities=[pinn.Singularity({"x": 0, "y": 0}, 0.1)]), AutoModel()),
     Experiment(problem(SQUARE), AutoModel()),
     Experiment(problem(equations={"e": "u_x + u_y"}), AutoModel()),
     Experiment(problem(equations={"e": "laplacian(laplacian(u))"}), AutoModel()),
@@ -116,4 +116,47 @@ def test_in_time_corners_are_those_of_space():
     experiment, _ = told(asked)
     (seen,) = experiment.model.embedding
     assert tuple(seen.coordinates) == ("x", "y")
-    assert np.shape(experiment.problem.singularities[0].at["x"]) == ()
+    assert experiment.problem.singularities == (pinn.Singularity({"x": 0, "y": 0}, 0.5),)
+
+
+def test_places_that_are_stated_stay_and_networks_see_all_corners():
+    here, elsewhere = (
+        pinn.Singularity({"x": at, "y": at}, reach) for at, reach in ((0, 0.1), (-1, 0.2))
+    )
+    experiment, _ = told(problem(singularities=[here]))
+    assert experiment.problem.singularities == (here,) and len(experiment.model.embedding) == 1
+    experiment, _ = told(problem(singularities=[elsewhere]))
+    found = pinn.Singularity({"x": 0, "y": 0}, 0.5)
+    assert experiment.problem.singularities == (elsewhere, found)
+
+
+def test_a_run_that_goes_on_from_a_solution_counts_as_that_did():
+    began = told(problem())[0].problem
+    asked = Experiment(problem(), pinn.MLP())
+    experiment, decisions = at_corners(asked, asked, began)
+    assert experiment.problem.singularities == began.singularities and not decisions
+
+
+def test_a_solution_that_knows_of_no_corner_is_solved_without():
+    exact = "sin(pi*x)*cos(pi*y)"
+    asked = problem(
+        equations={"e": f"laplacian(u) + 2*pi**2*{exact}"}, conditions=[pinn.Dirichlet("u", exact)]
+    )
+    solution = pinn.solve(asked, sampling=pinn.Sampling(interior=1200), error_bars=False)
+    assert not solution.experiment.model.embedding and not solution.problem.singularities
+    said = [str(one) for one in solution.report.decisions]
+    assert any(one.startswith("inputs: without what tells of corners: ") for one in said)
+
+
+def test_corners_that_are_known_by_two_ways_are_one():
+    """They lie where two shapes meet, whose sides have values and slopes."""
+    across, up = (
+        pinn.Interval("x", -a, a) * pinn.Interval("y", -b, b) for a, b in ((1, 0.3), (0.3, 1))
+    )
+    asked = problem(
+        across.named("h") | up.named("v"),
+        conditions=[pinn.Dirichlet("u", 0, on="h"), pinn.Neumann("u", 0, on="v")],
+    )
+    experiment, _ = told(asked)
+    assert [one.exponent for one in experiment.model.embedding] == [pytest.approx(1 / 3)] * 4
+    assert {one.reach for one in experiment.problem.singularities} == {0.5}

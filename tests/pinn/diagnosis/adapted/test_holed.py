@@ -24,10 +24,11 @@ def told(asked):
 
 
 def test_a_run_that_leaves_all_open_sees_its_holes():
-    experiment, (decision,) = told(Experiment(problem(), AutoModel()))
+    asked = Experiment(problem(), AutoModel())
+    experiment, (decision,) = told(asked)
     assert experiment.model.embedding == (pinn.InversionEmbedding((0.2, 0.1), 0.3, ("x", "y")),)
     assert str(decision).startswith("holes: at x = 0.2, y = 0.1 (0.6 wide): networks see")
-    assert without_places(experiment.model) == AutoModel()
+    assert without_places(experiment, asked).model == AutoModel()
 
 
 def test_in_time_holes_are_those_of_space():

@@ -15,7 +15,7 @@ def problem(domain, equation="laplacian(u)"):
     return pinn.Problem(domain, ["u"], {"e": equation}, [pinn.Dirichlet("u", 0)])
 
 
-def test_the_exponentof_vectors_is_that_of_a_crack_at_360_degrees():
+def test_the_exponent_of_vectors_is_that_of_a_crack_at_360_degrees():
     assert of_vectors(2 * math.pi) == 0.5
     assert of_vectors(2 * math.pi - 1e-4) == pytest.approx(0.5, abs=1e-4)
     e = of_vectors(4.0)
@@ -44,6 +44,19 @@ def test_equations_of_other_orders_have_none(equation):
     assert singular(problem(ELL, equation)) == []
 
 
-def test_a_value_of_another_unknown_couples_nothing():
-    asked = pinn.Problem(ELL, ["u", "v"], {"e": "laplacian(u) + v", "f": "laplacian(v)"})
+@pytest.mark.parametrize(("equations", "found"), [
+    (("laplacian(u) + v", "laplacian(v)"), "scalar"),
+    (("laplacian(u) - diff(u*v_x, x) - diff(u*v_y, y)", "laplacian(v) + u"), "scalar"),
+    (("laplacian(u) + v_x", "laplacian(v) + u_x"), "scalar"),
+    (("u_xx + v_xy + u_yy", "v_yy + u_xy + v_xx"), "vector"),
+])  # fmt: skip
+def test_what_couples_unknowns_to_a_vector(equations, found):
+    assert kind(pinn.Problem(ELL, ["u", "v"], dict(zip("ef", equations, strict=True)))) == found
+
+
+def test_an_unknown_coefficient_is_no_component():
+    asked = pinn.Problem(
+        ELL, ["u"], {"e": "diff(k*u_x, x) + diff(k*u_y, y) + 1"},
+        fields=[pinn.Field("k", ["x", "y"])],
+    )  # fmt: skip
     assert kind(asked) == "scalar"

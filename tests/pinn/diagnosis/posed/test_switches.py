@@ -39,6 +39,7 @@ def test_conditions_that_hold_exactly_are_looked_at_too():
     (pinn.Dirichlet("u", 0, on="y=0 and x < 0"), pinn.Dirichlet("u", 1, on="y=0 and x > 0")),
     (pinn.Dirichlet("u", 0, on="x=-1"), pinn.Neumann("u", 0, on="x=1")),
     (pinn.Dirichlet("u", 0, on="y=0"), pinn.Neumann("v", 0, on="x=1")),
+    (pinn.Dirichlet("u", 0, on="y=0 and x < 0"), pinn.Neumann("u", 0, on="y=0 and x < 0")),
 ])  # fmt: skip
 def test_no_change_of_one_unknown_at_one_place_is_none(conditions):
     assert switches(problem(*conditions, unknowns=("u", "v"))) == ()
