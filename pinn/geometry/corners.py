@@ -121,8 +121,9 @@ def corner_at(shape: Shape, point: np.ndarray, radius: float | None = None) -> C
     near, nearer = (_sector(shape, point, r) for r in (radius, radius / 2))
     if near is None or nearer is None:
         return None
+    turns = round((near[0] - nearer[0]) / (2 * math.pi))
     # sides that are bent turn by so much more on a circle as it is wide
-    low, high = (2 * b - a for a, b in zip(near, nearer, strict=True))
+    low, high = (2 * (b + 2 * math.pi * turns) - a for a, b in zip(near, nearer, strict=True))
     pole = _pole(shape, point, low, high)
     digits = _DIGITS - math.ceil(math.log10(shape.size))
     at, pole = (tuple((one.round(digits) + 0.0).tolist()) for one in (point, pole))

@@ -34,7 +34,7 @@ def at_corners(
     knows. docs/decisions/0075.
     """
     problem, given = experiment.problem, set(experiment.inputs.coordinates)
-    if started is not None and not problem.singularities:
+    if started is not None and started.singularities and not problem.singularities:
         return _with(experiment, started.singularities), ()
     if not is_left_open(asked):
         return experiment, ()
@@ -46,10 +46,9 @@ def at_corners(
         CornerEmbedding(one.corner.at, one.corner.pole, one.exponent, one.corner.names, of)
         for one in found
     ]
-    stated = [tuple(one.at.values()) for one in problem.singularities]
     places = [
         _place(one.corner, [other.corner for other in found], problem) for one in found
-        if not any(is_at(at, one.corner.at, problem) for at in stated if len(at) == 2)
+        if not _is_stated(one.corner, problem)
     ]  # fmt: skip
     model = replace(experiment.model, embedding=[*experiment.model.embedding, *seen])
     changed = _with(replace(experiment, model=model), [*problem.singularities, *places])
@@ -71,6 +70,13 @@ def without_places(experiment: Experiment, asked: Experiment) -> Experiment | No
     left = [one for one in experiment.model.embedding if not isinstance(one, about)]
     plainer = replace(experiment, model=replace(experiment.model, embedding=left))
     return _with(plainer, asked.problem.singularities)
+
+
+def _is_stated(corner: Corner, problem: Problem) -> bool:
+    return any(
+        is_at(tuple(map(one.at.get, corner.names)), corner.at, problem)
+        for one in problem.singularities if one.at.keys() == set(corner.names)
+    )  # fmt: skip
 
 
 def _place(corner: Corner, among: Sequence[Corner], problem: Problem) -> Singularity:

@@ -90,6 +90,17 @@ def test_the_pole_of_a_corner_in_a_slot_lies_along_it():
         assert corner.at[1] == 0 and corner.room > 0.1
 
 
+@pytest.mark.parametrize("turn", np.arange(8) * math.pi / 180)
+def test_the_angle_is_that_of_any_direction_also_between_bent_sides(turn):
+    """Sectors that begin about the direction that angles are counted from."""
+    domain = (pinn.Disk((-0.5, 0), 1) | pinn.Disk((0.5, 0), 1)).rotated(math.pi / 6 + turn)
+    plain = pinn.Disk((-0.5 * math.cos(turn), -0.5 * math.sin(turn)), 1) | pinn.Disk(
+        (0.5 * math.cos(turn), 0.5 * math.sin(turn)), 1
+    )
+    for one in (*domain.inward_corners, *plain.inward_corners):
+        assert math.degrees(one.angle) == pytest.approx(240, abs=1e-3)
+
+
 @pytest.mark.parametrize("width", [0.02, 0.002])
 def test_a_crack_is_a_corner_of_360_degrees_but_for_its_width(width):
     (corner,) = (SQUARE - pinn.Triangle((0, 0), (2, width / 2), (2, -width / 2))).inward_corners

@@ -121,7 +121,7 @@ def test_in_time_corners_are_those_of_space():
 
 def test_places_that_are_stated_stay_and_networks_see_all_corners():
     here, elsewhere = (
-        pinn.Singularity({"x": at, "y": at}, reach) for at, reach in ((0, 0.1), (-1, 0.2))
+        pinn.Singularity({"y": at, "x": at}, reach) for at, reach in ((0, 0.1), (-1, 0.2))
     )
     experiment, _ = told(problem(singularities=[here]))
     assert experiment.problem.singularities == (here,) and len(experiment.model.embedding) == 1
