@@ -336,7 +336,7 @@ _HOMES = {
     "pinn.models": (
         "KAN", "MLP", "AutoModel", "CornerEmbedding", "DeepONet", "Embedding", "Factorization",
         "FourierEmbedding", "InversionEmbedding", "Model", "ModifiedMLP", "MultiScale", "Network",
-        "PerUnknown", "PeriodicEmbedding", "PirateNet", "RandomFeatures", "ResidualMLP",
+        "PeriodicEmbedding", "PerUnknown", "PirateNet", "RandomFeatures", "ResidualMLP",
         "Separable", "Siren", "Windows",
     ),
     "pinn.objective.weighting": (
