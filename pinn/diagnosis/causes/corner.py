@@ -16,7 +16,7 @@ from pinn.models import AutoModel, CornerEmbedding, Network
 
 # Near to a corner, as a share of the domain; what part of the loss it holds where that is so, and
 # how many times its share of the points.
-_NEAR, _HELD, _TIMES = 0.1, 0.3, 10.0
+_NEAR, _HELD, _TIMES = 0.05, 0.3, 5.0
 
 
 def corner(seen: Examination) -> Iterator[Finding]:
