@@ -51,6 +51,13 @@ class Singularity:
                         f"expected coordinates of space, {', '.join(domain.space)}, got {name!r}"
                         f"{nearest(name, domain.space)}"
                     )
+                low, high = domain.bounds[name]
+                if not low <= self.at[name] <= high:
+                    refuse(
+                        f"expected a place of the domain, {name} from {low:g} to {high:g}, got "
+                        f"{self.at[name]:g}",
+                        name,
+                    )
             if len(self.at) < 2:
                 refuse(f"expected two coordinates or more, got {', '.join(self.at) or 'none'}")
 

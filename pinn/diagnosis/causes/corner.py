@@ -43,7 +43,7 @@ def corner(seen: Examination) -> Iterator[Finding]:
             continue
         yield Finding(
             "corner", "slopes are infinite at a corner",
-            f"{100 * held:.2g} % of the loss of {residual.name} lies "
+            f"{100 * held:.0f} % of the loss of {residual.name} lies "
             f"{'; '.join(map(str, places))} or near; networks of the coordinates alone cannot "
             "follow the solution there, and the mean square of the residual has no bound; the "
             "default model sees what is singular",

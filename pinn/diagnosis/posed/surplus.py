@@ -28,6 +28,8 @@ from pinn.residuals import Measured
 _TOLD = 8
 # Slopes below this are zero, places closer than this one.
 _ROUNDING = 1e-9
+# What lies at both sides of a plane is looked at so far from it, as a share of the coordinate.
+_STEP = 1e-6
 
 
 @dataclass(frozen=True)
@@ -307,6 +309,8 @@ def _most_met(statement: Statement, groups: Sequence[Sequence[Plane]], column: i
             for each in own
         ]
         place, found = group[0].value, np.any(reached, axis=0).astype(int)
+        if not math.isnan(place):
+            found &= ~_is_gap(statement, np.concatenate(own), lines, column, place)
         if math.isnan(place):
             everywhere += found
         else:
@@ -319,3 +323,23 @@ def _most_met(statement: Statement, groups: Sequence[Sequence[Plane]], column: i
         count = count + met[place]
         most = np.maximum(most, count)
     return int((most + everywhere).max())
+
+
+def _is_gap(
+    statement: Statement, own: np.ndarray, lines: np.ndarray, column: int, place: float
+) -> np.ndarray:
+    """Return which lines run on through the domain where a plane along walls lets them, (n,).
+
+    As between the two wings of a T. own: the plane's points without the coordinate across it.
+    """
+    domain = statement.problem.domain
+    low, high = domain.bounds[statement.coordinates[column]]
+    step = _STEP * (high - low)
+
+    def inside(at: np.ndarray) -> np.ndarray:
+        sides = (np.insert(at, column, place + s, axis=1) for s in (-step, step))
+        return np.logical_and.reduce([domain.contains(side, 0.0) for side in sides])
+
+    if not low < place < high or inside(own).mean() > 0.5:
+        return np.zeros(len(lines), bool)
+    return inside(lines)

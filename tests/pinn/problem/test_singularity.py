@@ -74,6 +74,7 @@ def test_a_residual_is_multiplied_by_the_factor():
 
 @pytest.mark.parametrize("given, message", [
     ({"x": 0, "z": 0}, r"singularities\.0\.at: expected coordinates of space, x, y, got 'z'"),
+    ({"x": 0, "y": 9}, r"0\.at\.y: expected a place of the domain, y from 0 to 1, got 9"),
     ({"x": 0}, r"singularities\.0\.at: expected two coordinates or more, got x"),
     ({}, r"singularities\.0\.at: expected two coordinates or more, got none"),
 ])  # fmt: skip

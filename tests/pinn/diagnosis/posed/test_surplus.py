@@ -274,3 +274,14 @@ def test_the_start_of_a_flow_is_none_too_many():
 def _excess(equations, conditions):
     statement = Statement(P(X * Y * T, ["u", "v", "p"], equations, conditions))
     return [*surplus(statement), *surplus_that_may_agree(statement)]
+
+
+@pytest.mark.parametrize("cross", [False, True])
+def test_walls_on_both_sides_of_a_way_through_are_no_wall_across_it(cross):
+    """The undersides of a T's wings, and the stem between them."""
+    bar = pinn.Interval("x", 0, 3) * pinn.Interval("y", 2, 3)
+    stem = pinn.Interval("x", 1, 2) * pinn.Interval("y", 0, 4 if cross else 2.5)
+    asked = pinn.Problem(
+        bar | stem, ["u"], {"e": "-laplacian(u) = 1"}, [pinn.Dirichlet("u", 0)]
+    )
+    assert surplus(Statement(asked)) == []
