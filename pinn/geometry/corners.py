@@ -158,10 +158,7 @@ def ends_of(shape: Shape, parts: Iterable[Part]) -> np.ndarray:
         between = change[(change > 0) & (change < _ALONG)]
         ends = unit[between - 1], unit[between]
         on, off = np.where(there[between], ends, ends[::-1])
-        for _ in range(_HALVINGS):
-            middle = (on + off) / 2
-            inside = ~np.isnan(points(middle)).any(axis=1)
-            on, off = np.where(inside, middle, on), np.where(inside, off, middle)
+        on, _ = _edge(lambda at: ~np.isnan(points(at)).any(axis=1), on, off)
         outer = np.array([0.0, 1.0])[[0 in change, _ALONG in change]]
         found.append(points(np.concatenate([on, outer])))
     return np.vstack(found)
@@ -207,11 +204,21 @@ def _sector(
     begin, held = (begins[0] + 0.5) * step, int(inside.sum())
     within = np.array([begin, begin + (held - 1) * step])
     outside = within + [-step, step]
-    for _ in range(_HALVINGS):
-        middle = (within + outside) / 2
-        is_in = shape.contains(point + radius * _directions(middle), 0.0)
-        within, outside = np.where(is_in, middle, within), np.where(is_in, outside, middle)
+    within, _ = _edge(
+        lambda angles: shape.contains(point + radius * _directions(angles), 0.0), within, outside
+    )
     return float(within[0]), float(within[1])
+
+
+def _edge(
+    is_there: Callable[[np.ndarray], np.ndarray], on: np.ndarray, off: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return where something is and where not, halved until both are next to each other."""
+    for _ in range(_HALVINGS):
+        middle = (on + off) / 2
+        there = is_there(middle)
+        on, off = np.where(there, middle, on), np.where(there, off, middle)
+    return on, off
 
 
 def _pole(shape: Shape, point: np.ndarray, low: float, high: float) -> np.ndarray:
@@ -242,11 +249,9 @@ def _free(shape: Shape, point: np.ndarray, way: np.ndarray) -> float:
     if not met.any():
         return math.inf
     first = int(met.argmax())
-    outside, inside = away[first - 1] if first else 0.0, away[first]
-    for _ in range(_HALVINGS):
-        middle = (outside + inside) / 2
-        if shape.contains((point + middle * way)[None], 0.0)[0]:
-            inside = middle
-        else:
-            outside = middle
-    return float(outside)
+    before = away[first - 1] if first else 0.0
+    _, outside = _edge(
+        lambda at: shape.contains(point + at[:, None] * way, 0.0),
+        away[first : first + 1], np.array([before]),
+    )  # fmt: skip
+    return float(outside[0])
