@@ -61,8 +61,9 @@ _ON_A_LINE = 0.5
 # Random features are taken where the loss on points apart falls to less than this share of what it
 # is for a network that is zero. The smooth functions that they can follow go far below it.
 _RESOLVED = 1e-6
-# The same where the limit in time cut the trial short: layers then have no time to get there.
-_RESOLVED_IN_HASTE = 1e-3
+# The same where the limit in time cut the trial short, and half of the features leave so many times
+# as much: what they follow falls so as they grow in number, and layers have no time to get there.
+_RESOLVED_IN_HASTE, _FALLS = 1e-3, 10
 # The same for a part of each mode of a function, where trained layers for all of them, of as many
 # numbers as can be trained well, leave more than that.
 _RESOLVED_BY_MODES = 1e-4
@@ -70,8 +71,8 @@ _RESOLVED_BY_MODES = 1e-4
 _RESOLVED_IN_TIME = 1e-18
 # The share of a limit in time that the trial may take, and that a step with many features may take
 # of what is left of it. From some hundreds on its seconds grow like this power of their number:
-# reductions like the third, all else like the second.
-_SHARE, _POWER = 0.3, 2.5
+# reductions like the third, all else like the second. The share for the trial of half as many.
+_SHARE, _POWER, _SHARE_OF_HALF = 0.3, 2.5, 0.6
 # In more coordinates than these a ridge function sees too little of the domain.
 FOLLOWED = 3
 # From this limit in time on a fourth hidden layer, and more points, pay.
@@ -171,16 +172,23 @@ def _by_trial(
     in_windows = in_time_alone and long and math.isfinite(best.left)
     by_modes_alone = isinstance(auto, DeepONet)
     tried, resolved = few, _RESOLVED_BY_MODES if by_modes_alone else _RESOLVED
-    if late and not in_windows:  # layers for all modes would have no time to begin
-        resolved = math.inf if by_modes_alone else _RESOLVED_IN_HASTE
+    if late and by_modes_alone and not in_windows:  # layers would have no time to begin
+        resolved = math.inf
     width = _many(experiment, budget, best.seconds)
     if not (best.left < resolved or _is_hopeless(best) or late or width == few):
         # What so many could not follow, more of them may.
         tried, best = width, _tried(experiment, auto, kind, width, budget, best.found)
         late = budget.is_spent(_SHARE)
+    halved = ""
+    if late and not in_windows and resolved <= best.left < _RESOLVED_IN_HASTE:
+        half = _tried(experiment, auto, kind, few // 2, budget, share=_SHARE_OF_HALF)
+        times = half.left / trials[kind].left
+        halved = f"; half of {few} left {times:.2g} times as much as all" * (half.left < 1)
+        if times > _FALLS:
+            resolved = _RESOLVED_IN_HASTE
     if best.left < resolved:
         width = _worth(experiment, budget, tried, best)
-    said = _said(tried, best, late)
+    said = _said(tried, best, late) + halved
     if not best.left < resolved:
         return _trained(layered, layered.model, said, in_windows)
     found = replace(
@@ -427,8 +435,12 @@ def _tried(
     width: int,
     budget: Budget,
     found: Mapping[str, np.ndarray] | None = None,
+    share: float = _SHARE,
 ) -> Trial:
-    """Fit so many random features of a kind; found: what fewer of them were, to begin from."""
+    """Fit so many random features of a kind; found: what fewer of them were, to begin from.
+
+    share: of the budget, after which no step begins.
+    """
     sampling = _for_features(experiment, auto, width)
     tried = replace(
         experiment, model=auto.random_features(width, *kind),
@@ -438,10 +450,10 @@ def _tried(
     start = objective.theta if found is None else _widened(tried, found)
     judging, domain = judging_points(tried), tried.problem.domain
     if domain.coordinates != (domain.time,):
-        return fitted(objective, judging, start, budget, _SHARE)
+        return fitted(objective, judging, start, budget, share)
     times = domain.bounds[domain.time]
     judging = near_start(tried.problem, judging, times)
-    trial = fitted(objective, judging, start, budget, _SHARE)
+    trial = fitted(objective, judging, start, budget, share)
     return seen_along(trial, objective, along(tried.problem, times))
 
 

@@ -21,7 +21,7 @@ from pinn.training.history import History
 from pinn.training.judging.fresh import FreshLoss
 from pinn.training.judging.judge import Judge
 from pinn.training.judging.verdicts import further, no_way_down, outlook
-from pinn.training.judging.watched import Known, Watched
+from pinn.training.judging.watched import Known, TimeIsUp, Watched
 from pinn.training.looks import Looks
 from pinn.training.pace import Pace, is_told, told
 from pinn.training.plan import Plan, Scale, Situation, plan_of
@@ -43,6 +43,8 @@ _FINAL = (
 )  # fmt: skip
 # So is one that the judge ends for one of these.
 _AT_END = StopReason.PRECISION, StopReason.SETTLED
+# A step that has found nothing lower may go on beyond a limit for such a share of it.
+_BEYOND = 0.25
 
 
 def train(
@@ -123,8 +125,9 @@ class Training:
         # The seconds of the first evaluation, which records the programs.
         self._recording = 0.0
         self._function = Watched(
-            objective, self._steps_ahead, lambda: self._points.place(self._draws, self._steps)
-        )
+            objective, self._steps_ahead,
+            lambda: self._points.place(self._draws, self._steps), self._look_at_the_clock,
+        )  # fmt: skip
         self._pace: Pace | None = None
         self._index = 0
         self._steps = 0
@@ -397,6 +400,10 @@ class Training:
                     step = next(steps)
                 except StopIteration as stopped:
                     return stopped.value
+                except TimeIsUp:
+                    lowest = self._lowest_of_step()
+                    theta = self._accepted.theta if lowest is None else lowest.theta
+                    return StageEnd(theta, StopReason.TIME, self._time_limit(stage, pace))
                 worked = self._clock() - began - (self._function.recording - recorded)
                 asked = self._accept(step)
                 if asked is not None:
@@ -609,6 +616,18 @@ class Training:
                 f"{self._recording:.2g} s of it and left no time for a step; give it more"
             )
         return said + told("the first evaluation", self._recording, self._seconds)
+
+    def _look_at_the_clock(self) -> None:
+        """Raise TimeIsUp where a step that is under way has had its time; what it found counts."""
+        if self._seconds is None or self._left() > 0:
+            return
+        if self._lowest_of_step() is not None or self._left() < -_BEYOND * self._seconds:
+            raise TimeIsUp
+
+    def _lowest_of_step(self) -> Known | None:
+        """Return what is lower than the last step and was found since, if anything was."""
+        lowest = self._function.lowest
+        return None if lowest is None or not lowest.loss < self._accepted.loss else lowest
 
     def _new_pace(self, stage: Stage) -> Pace:
         """Return the pace of a stage that begins: as that of the one before, of the same solver."""

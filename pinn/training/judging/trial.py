@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from pinn.objective import Objective
 from pinn.optimizers import Diverged, GaussNewton
 from pinn.sampling import Points
 from pinn.training.judging.fresh import FreshLoss, shares
-from pinn.training.judging.watched import Watched
+from pinn.training.judging.watched import TimeIsUp, Watched
 
 # Steps of a trial, which ends where the next would lower the loss by less than this share, or where
 # two together have not: what features resolve falls by orders of magnitude soon. So it does not go
@@ -105,7 +105,7 @@ def fitted(
                 if crept or budget.is_spent(share):
                     break
                 began, recorded = clock(), function.recording
-    except (Diverged, _TimeIsUp):
+    except (Diverged, TimeIsUp):
         pass  # as far as it came
     # of linear rows the first step alone reduces a Jacobian
     whole = seconds[:1] if len(seconds) > 1 and function.is_linear else seconds
@@ -115,35 +115,27 @@ def fitted(
     )  # fmt: skip
 
 
-class _TimeIsUp(Exception):
-    """A step of a trial would take too much of the limit in time."""
-
-
 class _Clocked(Watched):
     """A watched objective that looks at the clock before its value or Jacobian, and after a chunk.
 
-    until: the time, by the clock of its ranks, from which on _TimeIsUp is raised.
+    until: the time, by the clock of its ranks, from which on TimeIsUp is raised.
     """
 
     def __init__(self, objective: Objective, until: float) -> None:
-        super().__init__(objective)
+        super().__init__(objective, look=self._look_at_the_clock)
         self._until = until
 
-    def values(self, thetas: Sequence[np.ndarray]) -> list[float]:
-        self._look()
-        return super().values(thetas)
-
     def jacobian(self, theta: np.ndarray, out: Any | None = None) -> tuple[Any, Any]:
-        self._look()
+        self._look_at_the_clock()
         return super().jacobian(theta, out)
 
     def jacobian_chunks(
         self, theta: np.ndarray, rows: int | None = 1024
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for pair in super().jacobian_chunks(theta, rows):
-            self._look()
+            self._look_at_the_clock()
             yield pair
 
-    def _look(self) -> None:
+    def _look_at_the_clock(self) -> None:
         if math.isfinite(self._until) and self.ranks.clock() > self._until:
-            raise _TimeIsUp
+            raise TimeIsUp

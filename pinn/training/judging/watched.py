@@ -25,13 +25,18 @@ class Known(NamedTuple):
     losses: dict[str, float]
 
 
+class TimeIsUp(Exception):
+    """The time is up within a step."""
+
+
 class Watched:
     """An objective (pinn.optimizers.LeastSquares) that remembers what was evaluated.
 
     Numbers that are not finite raise Diverged, which says where they come from. steps_ahead: how
     many steps a solver may take on a device before it tells of the first. place: has the objective
-    at the points of the step that is taken, where it takes them ahead. recording: the seconds that
-    the first evaluation of each kind took, most of them for its programs.
+    at the points of the step that is taken, where it takes them ahead. look: is called before
+    losses are evaluated, and may raise TimeIsUp. recording: the seconds that the first evaluation
+    of each kind took, most of them for its programs.
     """
 
     def __init__(
@@ -39,10 +44,12 @@ class Watched:
         objective: Objective,
         steps_ahead: Callable[[], int] = lambda: 1,
         place: Callable[[], None] = lambda: None,
+        look: Callable[[], None] = lambda: None,
     ) -> None:
         self._objective = objective
         self._steps_ahead = steps_ahead
         self._place = place
+        self._look = look
         # Since the last accepted step: a line search tries several.
         self._tried: list[Known] = []
         self.recording = 0.0
@@ -100,6 +107,7 @@ class Watched:
         return loss
 
     def values(self, thetas: Sequence[np.ndarray]) -> list[float]:
+        self._look()
         with self._timed("values"):
             each = self._objective.losses_at(thetas)
         found = []
@@ -177,6 +185,11 @@ class Watched:
             pulled = self._objective.vjp(theta, rows)
         self._check(theta, pulled)
         return pulled
+
+    @property
+    def lowest(self) -> Known | None:
+        """What is known of the lowest loss that was evaluated since the last step, if any was."""
+        return min(self._tried, key=lambda known: known.loss, default=None)
 
     def find(self, theta: np.ndarray) -> Known:
         """Return what is known of a theta, which was most likely evaluated last."""

@@ -128,17 +128,24 @@ def test_what_few_features_do_not_resolve_more_of_them_are_tried_on(monkeypatch)
     assert objective.value(theta) < 1e-6 * objective.value(0 * theta)
 
 
-def test_in_haste_features_are_taken_that_leave_more(monkeypatch):
-    monkeypatch.setattr(choosing, "_tried", lambda experiment, auto, kind, width, *more: (
-        that_left(1e-4, choosing.replace(
-            experiment, model=auto.random_features(width, *kind)
-        ).objective().parameters.named(np.zeros(width + 1)))))
+@pytest.mark.parametrize("half, follow", [(1e-2, True), (3e-4, False)])
+def test_in_haste_features_are_taken_that_leave_more_where_half_of_them_leave_far_more(
+    monkeypatch, half, follow
+):
+    def tried(experiment, auto, kind, width, *more, **share):
+        model = auto.random_features(width, *kind)
+        parameters = choosing.replace(experiment, model=model).objective().parameters
+        return that_left(half if width == 30 else 1e-4, parameters.named(np.zeros(width + 1)))
+
+    monkeypatch.setattr(choosing, "_tried", tried)
     calm, hurried = (
         choosing.with_model(Experiment(SMOOTH, seconds=seconds)) for seconds in (None, 1e-6)
     )
     assert isinstance(calm.experiment.model, pinn.MLP)
-    assert isinstance(hurried.experiment.model, pinn.RandomFeatures)
-    assert "the limit in time cut it short" in hurried.decisions[0].why
+    assert isinstance(hurried.experiment.model, pinn.RandomFeatures if follow else pinn.MLP)
+    assert hurried.decisions[0].why.endswith(
+        f"; the limit in time cut it short; half of 60 left {half / 1e-4:.2g} times as much as all"
+    )
 
 
 def test_the_clock_counts_where_there_is_a_limit_in_time():

@@ -217,3 +217,39 @@ def test_a_stage_begins_no_step_that_one_of_its_kind_found_too_long(clock, algeb
 def test_a_limit_is_a_positive_number(seconds):
     with pytest.raises(ValueError, match="seconds: expected a"):
         pinn.solve(PROBLEM, seconds=seconds)
+
+
+@pytest.fixture
+def search(clock, monkeypatch):
+    """Each loss that Gauss-Newton's search tries takes a second; `told`: what it is told of one."""
+    search = SimpleNamespace(tried=0, told=lambda losses: losses)
+    plain = Objective.losses_at
+
+    def losses_at(objective, thetas):
+        clock.seconds += len(thetas)
+        search.tried += len(thetas)
+        return [search.told(losses) for losses in plain(objective, thetas)]
+
+    monkeypatch.setattr(Objective, "losses_at", losses_at)
+    return search
+
+
+def test_a_step_whose_search_goes_on_beyond_the_limit_ends_with_the_lowest_it_has_found(search):
+    whole = train_only([pinn.GaussNewton(1)])
+    tried, search.tried = search.tried, 0
+    assert tried > 12 and whole.steps == 1  # the loss at the start, and along the directions
+    cut = train_only([pinn.GaussNewton(1)], seconds=10.5)
+    assert (cut.reason.value, cut.steps) == ("time limit", 0)
+    assert search.tried < 12
+    start = Experiment(PROBLEM, **SMALL).objective()
+    assert whole.loss <= cut.loss < start.value(start.theta)
+    assert cut.loss == start.value(cut.theta)
+
+
+def test_a_search_that_finds_nothing_lower_ends_a_quarter_beyond_the_limit(search):
+    search.told = lambda losses: {name: loss * (1 + search.tried) for name, loss in losses.items()}
+    cut = train_only([pinn.GaussNewton(1)], seconds=8.5)
+    assert (cut.reason.value, cut.steps) == ("time limit", 0)
+    assert 8 < search.tried <= 11
+    start = Experiment(PROBLEM, **SMALL).objective()
+    assert cut.theta.tobytes() == start.theta.tobytes()
