@@ -327,14 +327,13 @@ class Problem:
                 place.check(self.domain)
         mistakes.end()
         named = told_apart(self.conditions, made, self.equations)
+
+        def near(residual: Residual) -> Residual:
+            return near_singularities(residual, self.singularities, self.scope)
+
         return (
-            [
-                near_singularities(
-                    in_layers(one, self.walls, self.scope), self.singularities, self.scope
-                )
-                for one in found
-            ],
-            [tuple(in_layers(one, self.walls) for one in own) for own in named],
+            [near(in_layers(one, self.walls, self.scope)) for one in found],
+            [tuple(near(in_layers(one, self.walls)) for one in own) for own in named],
         )
 
     @cached_property

@@ -14,7 +14,7 @@ from pinn.equations.term import Term
 from pinn.expressions import algebra
 from pinn.geometry import Shape
 from pinn.geometry.densities import at_any_scale
-from pinn.residuals import Interior, Residual, Within
+from pinn.residuals import Boundary, Interior, Residual, Within
 from pinn.schema import Positive, declared
 from pinn.schema.errors import at, refuse
 from pinn.schema.kinds import Names, Number
@@ -31,7 +31,8 @@ class Singularity:
     at: coordinate -> number, two of the coordinates of space or more: a point, in three of them an
     edge. reach: from this distance on equations count as everywhere. Nearer by, the residual of one
     with derivatives of order m is multiplied by (d/sqrt(d^2 + reach^2))^(m-1), d being the
-    distance: a solution that goes like d^e, 0 < e < 1, has derivatives whose squares have no
+    distance, and that of a condition on the boundary by (d/sqrt(d^2 + reach^2))^(m-1/2), if it has
+    derivatives: a solution that goes like d^e, 0 < e < 1, has derivatives whose squares have no
     integral, and without that factor no smooth function comes near to it in the mean square. The
     sum of a network and what is singular is found by the same loss (pinn.CornerEmbedding).
 
@@ -66,7 +67,7 @@ class Singularity:
         """The text of the distance, squared."""
         return " + ".join(f"({name} - ({place!r}))**2" for name, place in self.at.items())
 
-    def factor(self, power: int) -> str:
+    def factor(self, power: float) -> str:
         """The text of what a residual is multiplied by."""
         return f"(({self._squared})/({self._squared} + {self.reach**2!r}))**{power / 2!r}"
 
@@ -83,13 +84,15 @@ class Singularity:
 def near_singularities(
     residual: Residual, places: Sequence[Singularity], scope: Scope
 ) -> Residual:
-    """Return an equation that counts less near places where slopes are infinite.
+    """Return an equation, or a condition on slopes, that counts less near such places.
 
     scope: of the problem.
     """
-    power = order_of(residual, scope.space) - 1
+    order = order_of(residual, scope.space)
     within = isinstance(residual.source, Interior | Within)
-    if not places or residual.whole or not within or power < 1:
+    on_wall = isinstance(residual.source, Boundary)
+    power = order - 1 if within else order - 0.5 if on_wall else 0
+    if not places or residual.whole or power <= 0:
         return residual
     text = "*".join(one.factor(power) for one in places)
     scale = Term(residual.what, text, scope)

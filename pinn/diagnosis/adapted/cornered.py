@@ -16,7 +16,7 @@ from pinn.training.course import Decision
 from pinn.training.experiment import Experiment
 
 # So many corners have inputs of their own; of more, networks would see too many. Of so many, all
-# that is singular in a vector is seen.
+# that is singular in a flow is seen.
 _MOST, _FEW = 8, 2
 # Equations count less nearer to a corner than this share of the domain's size.
 _REACH = 0.25
@@ -41,7 +41,9 @@ def at_corners(
     found = [one for one in singular(problem) if set(one.corner.names) <= given]
     if not 0 < len(found) <= _MOST:
         return experiment, ()
-    of = kind(problem) if len(found) <= _FEW else "scalar"
+    of = kind(problem)
+    if of == "flow" and len(found) > _FEW:
+        of = "scalar"
     seen = [
         CornerEmbedding(one.corner.at, one.corner.pole, one.exponent, one.corner.names, of)
         for one in found

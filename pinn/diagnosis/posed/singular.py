@@ -5,13 +5,23 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from pinn.diagnosis.posed.statement import statement_of
 from pinn.diagnosis.posed.switches import switches
+from pinn.equations.leaves import parts_of
 from pinn.geometry.corners import Corner
 from pinn.problem import Problem
 from pinn.problem.singularity import order_of, orders_of
 
 # What goes like the distance to a power above this is smooth enough.
 _SMOOTH = 0.9
+# Exponents that are looked at.
+_POWERS = 1001
+# Kolosov's constant of a plate in plane stress with nu = 0.3.
+_KOLOSOV = 2.7 / 1.3
+# Coefficients are those of an isotropic plate to such a share.
+_ISOTROPIC = 1e-6
 # Places that are nearer to each other, as a share of the domain, are one.
 _SAME = 1e-5
 
@@ -37,17 +47,22 @@ def singular(problem: Problem) -> list[Singular]:
     orders = [order_of(one, problem.domain.space) for one in problem.residuals]
     if max(orders, default=0) != 2:
         return []
-    coupled = kind(problem) != "scalar"
-    mixed = [] if coupled else list(switches(problem))
+    what = kind(problem)
+    mixed = [] if what == "flow" else list(switches(problem, together=what == "vector"))
+
+    def exponent(corner: Corner, changes: bool) -> float:
+        if what == "scalar":
+            return math.pi / corner.angle / (2 if changes else 1)
+        return of_clamped(corner.angle, kolosov(problem)) if changes else of_vectors(corner.angle)
+
     found = []
     for corner in problem.domain.inward_corners:
         here = [one for one in mixed if is_at(one.at, corner.at, problem)]
         mixed = [one for one in mixed if one not in here]
-        exponent = of_vectors(corner.angle) if coupled else math.pi / corner.angle
         why = f"{math.degrees(corner.angle):.4g} degrees" + ", from values to slopes" * bool(here)
-        found.append(Singular(corner, exponent / 2 if here else exponent, why))
+        found.append(Singular(corner, exponent(corner, bool(here)), why))
     for corner in mixed:
-        found.append(Singular(corner, math.pi / (2 * corner.angle), "from values to slopes"))
+        found.append(Singular(corner, exponent(corner, True), "from values to slopes"))
     return [one for one in found if one.exponent < _SMOOTH]
 
 
@@ -90,3 +105,50 @@ def of_vectors(angle: float) -> float:
     if angle > 2 * math.pi - 1e-6:
         return 0.5
     return float(brentq(lambda e: math.sin(e * angle) + e * math.sin(angle), 0.5, math.pi / angle))
+
+
+def of_clamped(angle: float, kappa: float) -> float:
+    """Return the least exponent of an elastic plate at a corner of a clamped and a free side.
+
+    The real part of the least root of sin(e angle)^2 = ((kappa + 1)^2 - 4 e^2 sin(angle)^2)/(4
+    kappa); 1 where it is no less. kappa: Kolosov's constant.
+
+    Williams, J. Appl. Mech. 19 (1952) 526.
+    """
+    from scipy.optimize import newton
+
+    def over(e: np.ndarray | complex) -> np.ndarray | complex:
+        bound = ((kappa + 1) ** 2 - 4 * e**2 * math.sin(angle) ** 2) / (4 * kappa)
+        return np.sin(e * angle) ** 2 - bound
+
+    tried = np.linspace(0.0, 1.0, _POWERS)
+    before, at, after = (over(tried)[k : k + _POWERS - 2] for k in range(3))
+    # of two that are no real numbers it comes nearest to a root between them
+    near = (at >= 0) | ((at > before) & (at > after))
+    if not near.any():
+        return 1.0
+    first = int(near.argmax())
+    root = newton(over, tried[first + 1] + (0.0 if at[first] >= 0 else 0.05j))
+    return min(1.0, float(np.real(root)))
+
+
+def kolosov(problem: Problem) -> float:
+    """Return Kolosov's constant of an isotropic elastic plate, by the equations' coefficients.
+
+    (3 - nu)/(1 + nu) in plane stress and 3 - 4 nu in plane strain; that of plane stress with nu =
+    0.3 where the coefficients are not those of such a plate.
+    """
+    statement, space = statement_of(problem), problem.domain.space
+    for one in statement.equations if statement is not None else ():
+        slopes = {} if one.linear is None else one.linear[0].slopes
+        of = {
+            (leaf.unknown, *sorted(names)): abs(float(factor * slope.flat[0]))
+            for leaf, slope in slopes.items() for names, factor in parts_of(leaf, space)
+        }  # fmt: skip
+        pure = {u: [of.get((u, name, name), 0.0) for name in space] for u in problem.unknowns}
+        component = max(pure, key=lambda unknown: min(pure[unknown]))
+        least, most = sorted(pure[component])
+        mixed = max(of.get((u, *sorted(space)), 0.0) for u in problem.unknowns if u != component)
+        if 0 < least < most and math.isclose(mixed, most - least, rel_tol=_ISOTROPIC):
+            return (most + least) / (most - least)
+    return _KOLOSOV

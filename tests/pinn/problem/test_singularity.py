@@ -38,9 +38,22 @@ def test_an_equation_counts_by_the_distance_to_a_power():
     assert first.scale is None
 
 
-def test_conditions_count_as_they_are():
-    *_, wall = problem().residuals
-    assert wall.scale is None
+def test_values_on_a_wall_count_as_they_are_and_slopes_by_a_root_of_the_distance():
+    conditions = [pinn.Dirichlet("u", 0, on="x=0"), pinn.Neumann("u", 1, on="y=0")]
+    _, value, slope = problem(conditions=conditions).residuals
+    assert value.scale is None
+    near = 0.3 / np.hypot(0.3, 0.5)
+    assert factor(slope, 0.3, 0.0) == pytest.approx(near**0.5, rel=1e-14)
+
+
+def test_measurements_and_starts_count_as_they_are():
+    asked = pinn.Problem(
+        SQUARE * pinn.Time("t", 0, 1), ["u"], {"e": "u_t - laplacian(u)"},
+        [pinn.Initial("u", 0), pinn.PointValue("u", 0, x=0.5, y=0.5, t=1)],
+        singularities=[CORNER],
+    )  # fmt: skip
+    _, *others = asked.residuals
+    assert [one.scale for one in others] == [None, None]
 
 
 def test_several_places_multiply_and_so_do_layers():

@@ -2,10 +2,11 @@
 
 import math
 
+import numpy as np
 import pytest
 
 import pinn
-from pinn.diagnosis.posed.singular import kind, of_vectors, singular
+from pinn.diagnosis.posed.singular import kind, kolosov, of_clamped, of_vectors, singular
 
 SQUARE = pinn.Interval("x", -1, 1) * pinn.Interval("y", -1, 1)
 ELL = SQUARE - SQUARE.moved(1, 1)
@@ -20,6 +21,52 @@ def test_the_exponent_of_vectors_is_that_of_a_crack_at_360_degrees():
     assert of_vectors(2 * math.pi - 1e-4) == pytest.approx(0.5, abs=1e-4)
     e = of_vectors(4.0)
     assert math.sin(4 * e) == pytest.approx(-e * math.sin(4), abs=1e-12)
+
+
+@pytest.mark.parametrize(("degrees", "kappa", "exponent"), [
+    (90, 1.8, 0.7112), (90, 1.0, 0.5946), (180, 1.8, 0.5), (360, 2.0, 0.25), (45, 1.8, 1.0),
+])  # fmt: skip
+def test_the_exponent_between_a_clamped_and_a_free_side(degrees, kappa, exponent):
+    """0.7112: plane strain with nu = 0.3, as in the literature; a sheet that is stuck: roots."""
+    assert of_clamped(math.radians(degrees), kappa) == pytest.approx(exponent, abs=5e-5)
+
+
+@pytest.mark.parametrize("degrees", [70, 100, 220, 300])
+def test_it_is_a_root_with_the_least_real_part(degrees):
+    angle, kappa = math.radians(degrees), 1.8
+    e = np.linspace(0, 1, 400)[1:, None] + 1j * np.linspace(0, 1, 400)
+    bound = ((kappa + 1) ** 2 - 4 * e**2 * math.sin(angle) ** 2) / (4 * kappa)
+    there = np.sin(e * angle) ** 2 - bound
+    # a root is where the real and the imaginary part change their signs together
+    changes = [
+        (np.abs(np.diff(np.sign(part), axis=0))[:, :-1] > 0)
+        | (np.abs(np.diff(np.sign(part), axis=1))[:-1] > 0)
+        for part in (there.real, there.imag)
+    ]
+    first = e[:-1, 0].real[(changes[0] & changes[1]).any(axis=1)].min()
+    assert of_clamped(angle, kappa) == pytest.approx(first, abs=6e-3)
+
+
+def plate(a, g, b, **given):
+    return pinn.Problem(SQUARE, ["u", "v"], {
+        "x": f"({a})*u_xx + ({b})*v_xy + ({g})*u_yy", "y": f"({a})*v_yy + ({b})*u_xy + ({g})*v_xx",
+    }, [pinn.Dirichlet(name, 0, on="x=-1") for name in "uv"]
+       + [pinn.Operator(f"({g})*(u_y + v_x)", on=["x=1", "y=-1", "y=1"]),
+          pinn.Operator("v_y + 0.3*u_x", on=["y=-1", "y=1"])], **given)  # fmt: skip
+
+
+@pytest.mark.parametrize(("a", "g", "b", "kappa"), [
+    ("1/(1 - nu**2)", "0.5/(1 + nu)", "0.5/(1 - nu)", 2.7 / 1.3),  # plane stress
+    ("(1 - nu)/(1 - 2*nu)", "0.5", "0.5/(1 - 2*nu)", 1.8),  # plane strain
+    ("1", "1", "0.3", 2.7 / 1.3), ("3", "1", "0.3", 2.7 / 1.3),  # of no plate
+])  # fmt: skip
+def test_what_a_plate_is_made_of_is_told_by_its_equations(a, g, b, kappa):
+    asked = plate(a, g, b, constants={"nu": 0.3})
+    assert kolosov(asked) == pytest.approx(kappa, rel=1e-12)
+    found = singular(asked)
+    assert [one.corner.at for one in found] == [(-1, -1), (-1, 1)]
+    exponent = of_clamped(math.pi / 2, kappa)
+    assert [one.exponent for one in found] == pytest.approx([exponent, exponent], rel=1e-9)
 
 
 @pytest.mark.parametrize(("domain", "degrees"), [

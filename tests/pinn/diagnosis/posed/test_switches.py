@@ -51,3 +51,22 @@ def test_in_time_and_in_space_nothing_is_looked_at():
         domain=HALF * pinn.Interval("z", 0, 1),
     )  # fmt: skip
     assert switches(asked) == ()
+
+
+CLAMPED = [pinn.Dirichlet("u", 0, on="x=-1"), pinn.Dirichlet("v", 0, on="x=-1")]
+FREE = [
+    pinn.Operator("u_x + 0.3*v_y", on="x=1"), pinn.Operator("v_y + 0.3*u_x", on="y=0"),
+    pinn.Operator("u_y + v_x", on=["x=1", "y=0", "y=1"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("conditions", "places"), [
+    ([*CLAMPED, *FREE, pinn.Operator("v_y + 0.3*u_x", on="y=1")], [(-1, 0), (-1, 1)]),
+    ([*CLAMPED, *FREE, pinn.Dirichlet("v", 0, on="y=1")], [(-1, 0)]),  # it may slide along there
+    ([CLAMPED[0], *FREE, pinn.Operator("u_y + v_x", on="x=-1")], []),
+    ([*CLAMPED, pinn.Dirichlet("u", 0, on="y=0"), pinn.Dirichlet("v", 0, on="y=0")], []),
+    ([*CLAMPED, pinn.Neumann("u", 0, on=["y=0", "y=1"])], []),
+])  # fmt: skip
+def test_values_of_all_unknowns_together_and_as_many_slopes(conditions, places):
+    asked = problem(*conditions, unknowns=("u", "v"))
+    assert sorted(one.at for one in switches(asked, together=True)) == places
