@@ -83,6 +83,18 @@ def _seen(domain: Shape, features: Sequence[str]) -> tuple[Expression, ...]:
     return trees
 
 
+def _joined(plan: InputPlan) -> list[tuple[int, Embedding, Sequence[Piece]]]:
+    """Return the number of each embedding, it and its pieces, those that are one as one."""
+    found: list[tuple[int, Embedding, Sequence[Piece]]] = []
+    for number, (embedding, given) in enumerate(zip(plan.embeddings, plan.given, strict=True)):
+        both = found[-1][1].joined(embedding) if found else None
+        if both is None:
+            found.append((number, embedding, given))
+        else:
+            found[-1] = (found[-1][0], both, found[-1][2])
+    return found
+
+
 class Inputs(T.nn.Module):
     """Points (n, d) -> what the first layer sees, (n, width); see InputPlan.
 
@@ -98,9 +110,7 @@ class Inputs(T.nn.Module):
             self.register_buffer("scale", maker.tensor(factors), persistent=False)
             self.register_buffer("shift", maker.tensor(shifts), persistent=False)
         self._steps: list[tuple[Embedding, dict[str, Any], Sequence[Piece]]] = []
-        for number, (embedding, given) in enumerate(
-            zip(plan.embeddings, plan.given, strict=True)
-        ):
+        for number, embedding, given in _joined(plan):
             owner = T.nn.Module()
             self.add_module(f"embedding{number}", owner)
             parts = embedding.parts(given)

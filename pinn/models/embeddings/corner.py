@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import autograd as T
 from pinn.geometry import Shape
 from pinn.models.embeddings.embedding import Embedding, Piece
 from pinn.models.embeddings.place import contains, places_of, told
-from pinn.models.parts import Part
+from pinn.models.parts import Factorization, Maker, Part
 from pinn.schema import Name, declared
 from pinn.schema.errors import refuse
 from pinn.schema.kinds import Number
@@ -22,6 +23,7 @@ from pinn.schema.kinds import Number
 _BEHIND, _LEVEL = 64, 1e-2
 # Places on the way from a corner to its pole, as far as the domain may reach, that lie outside.
 _BETWEEN = 1024
+_POINTS = "corner", "pole"
 
 
 @declared
@@ -89,35 +91,15 @@ class CornerEmbedding(Embedding):
         return (*given, Piece(width=2 * len(self._pairs), about=f"corner {told(self.corner)}"))
 
     def parts(self, given: Sequence[Piece]) -> dict[str, Part]:
-        return {}
+        return {"": _Roots((self,), given)}
+
+    def joined(self, following: Embedding) -> Embedding | None:
+        return _Corners((self,)).joined(following)
 
     def forward(
         self, parts: dict[str, Any], given: Sequence[Piece], values: Sequence[T.Tensor]
     ) -> list[T.Tensor]:
-        places = self._places(given)
-        seen = [given[place] for place in places]
-        room = math.dist(self.corner, self.pole)
-        extent = max(piece.extent for piece in seen)
-        behind = _BEHIND * T.finfo(values[places[0]].dtype).eps * extent / room
-        branch = [a + behind * (c - a) for a, c in zip(self.corner, self.pole, strict=True)]
-
-        def away(point: Sequence[float]) -> list[T.Tensor]:
-            return [
-                values[place] * piece.extent + (piece.middle - at)
-                for place, piece, at in zip(places, seen, point, strict=True)
-            ]
-
-        (a, b), (c, d) = away(branch), away(self.pole)
-        # (z - a) (z - c)* has the angle of the quotient
-        angle = T.atan2(b * c - a * d, a * c + b * d)
-        factor = 1 + room / self._farthest(seen)
-        squared = (a * a + b * b) / (c * c + d * d) * factor**2
-        level = (_LEVEL * factor * min(extent / room, 1.0)) ** 2
-        found = []
-        for power, turns in self._pairs:
-            modulus = (squared if power > 0 else squared + level) ** (power / 2)
-            found += [modulus * T.cos(angle * turns), modulus * T.sin(angle * turns)]
-        return [*values, T.cat(found, dim=1)]
+        return [*values, parts[""](values)]
 
     @property
     def _pairs(self) -> list[tuple[float, float]]:
@@ -126,10 +108,104 @@ class CornerEmbedding(Embedding):
         pairs = {"scalar": 1, "vector": 2, "flow": 3}[self.of]
         return [(e, e), (e, e - 2), (e - 1, e - 1)][:pairs]
 
-    def _farthest(self, seen: Sequence[Piece]) -> float:
-        """Return the distance of the corner from the farthest one of the bounding box."""
-        pairs = zip(seen, self.corner, strict=True)
-        return math.hypot(*(piece.extent + abs(piece.middle - at) for piece, at in pairs))
-
     def _places(self, given: Sequence[Piece]) -> list[int]:
         return places_of(given, self.coordinates, 2, "corner")
+
+
+@dataclass(frozen=True)
+class _Corners(Embedding):
+    """Corners that follow each other, seen by operations of all of them at once."""
+
+    members: tuple[CornerEmbedding, ...]
+
+    def pieces(self, given: Sequence[Piece]) -> tuple[Piece, ...]:
+        for one in self.members:
+            given = one.pieces(given)
+        return tuple(given)
+
+    def parts(self, given: Sequence[Piece]) -> dict[str, Part]:
+        return {"": _Roots(self.members, given)}
+
+    def joined(self, following: Embedding) -> Embedding | None:
+        last = self.members[-1]
+        if not isinstance(following, CornerEmbedding):
+            return None
+        alike = following.of == last.of and following.coordinates == last.coordinates
+        return _Corners((*self.members, following)) if alike else None
+
+    def forward(
+        self, parts: dict[str, Any], given: Sequence[Piece], values: Sequence[T.Tensor]
+    ) -> list[T.Tensor]:
+        found, width = parts[""](values), 2 * len(self.members[0]._pairs)
+        ends = range(width, width * len(self.members) + 1, width)
+        return [*values, *(found[:, end - width : end] for end in ends)]
+
+
+@dataclass(frozen=True)
+class _Roots(Part):
+    """Columns of coordinates -> what corners of them are seen as, (n, inputs of each in turn)."""
+
+    members: tuple[CornerEmbedding, ...]
+    given: Sequence[Piece]
+
+    def count(self, factorization: Factorization | None) -> int:
+        return 0
+
+    def make(
+        self, owner: T.nn.Module, name: str, maker: Maker
+    ) -> Callable[[Sequence[T.Tensor]], T.Tensor]:
+        places = self.members[0]._places(self.given)
+        numbers = self._numbers([self.given[place] for place in places], T.finfo(maker.dtype).eps)
+        tensors = {key: maker.tensor(np.atleast_2d(array)) for key, array in numbers.items()}
+        for key, tensor in tensors.items():
+            owner.register_buffer(f"{key}{name}", tensor, persistent=False)
+        return _RootsOf(places, len(self.members), tensors)
+
+    def _numbers(self, seen: Sequence[Piece], eps: float) -> dict[str, np.ndarray]:
+        """Return the numbers of the operations, of all corners, or pairs of them, in a row."""
+        corner, pole = (np.array([getattr(m, key) for m in self.members]) for key in _POINTS)
+        extents, middles = np.array([(one.extent, one.middle) for one in seen]).T
+        room, extent = np.linalg.norm(pole - corner, axis=1), extents.max()
+        # of the bounding box
+        farthest = np.linalg.norm(extents + np.abs(middles - corner), axis=1)
+        factor = 1 + room / farthest
+        branch = corner + (_BEHIND * eps * extent / room)[:, None] * (pole - corner)
+        # z - a of all corners, and behind them z - c
+        shifts = middles - np.vstack([branch, pole])
+        powers, turns = np.moveaxis(np.array([one._pairs for one in self.members]), 2, 0)
+        level = (_LEVEL * factor * np.minimum(extent / room, 1.0)) ** 2
+        return {
+            "extent_x": np.full(len(shifts), extents[0]), "shift_x": shifts[:, 0],
+            "extent_y": np.full(len(shifts), extents[1]), "shift_y": shifts[:, 1],
+            "factor": 2 * np.log(factor), "turns": turns.T.ravel(),
+            "power": powers[:, 0] / 2, "negative": powers[:, -1] / 2, "level": level,
+        }  # fmt: skip
+
+
+class _RootsOf:
+    """Columns of coordinates -> (n, inputs); numbers: see _Roots."""
+
+    def __init__(self, places: Sequence[int], count: int, numbers: dict[str, T.Tensor]) -> None:
+        self._places, self._count = places, count
+        self._numbers = numbers
+
+    def __call__(self, values: Sequence[T.Tensor]) -> T.Tensor:
+        k, numbers = self._count, self._numbers
+        x, y = (
+            values[place] * numbers[f"extent_{axis}"] + numbers[f"shift_{axis}"]
+            for place, axis in zip(self._places, "xy", strict=True)
+        )
+        (a, c), (b, d) = ((one[:, :k], one[:, k:]) for one in (x, y))
+        # (z - a) (z - c)* has the angle of the quotient
+        angle = T.atan2(b * c - a * d, a * c + b * d)
+        squares = T.log(x * x + y * y)
+        squared = squares[:, :k] - squares[:, k:] + numbers["factor"]
+        pairs = numbers["turns"].shape[1] // k
+        moduli = [T.exp(squared * numbers["power"])] * min(pairs, 2)
+        if pairs > 2:
+            moduli.append(T.exp(T.log(T.exp(squared) + numbers["level"]) * numbers["negative"]))
+        modulus = T.cat(moduli, dim=1)
+        turned = T.cat([angle] * pairs, dim=1) * numbers["turns"]
+        both = T.stack([modulus * T.cos(turned), modulus * T.sin(turned)], dim=2)
+        n = both.shape[0]
+        return both.reshape(n, pairs, k, 2).permute(0, 2, 1, 3).reshape(n, 2 * pairs * k)

@@ -57,6 +57,10 @@ class Embedding(ABC):
     def parts(self, given: Sequence[Piece]) -> dict[str, Part]:
         """Return what the embedding is made of."""
 
+    def joined(self, following: Embedding) -> Embedding | None:
+        """Return one that does what both do, with fewer operations, if there is any."""
+        return None
+
     @abstractmethod
     def forward(
         self, parts: dict[str, Any], given: Sequence[Piece], values: Sequence[T.Tensor]
