@@ -24,8 +24,9 @@ _X, _Y = pinn.Interval("x", -1, 1), pinn.Interval("y", -1, 1)
 _ELL = pinn.Polygon([(0, 0), (1, 0), (1, -1), (-1, -1), (-1, 1), (0, 1)])
 _LIMIT = 20.0
 # Of two walls at 270 degrees: the least root of sin(3 pi/2 e) = e, and what a plate without
-# traction has beside it.
+# traction has beside it. Of a clamped and a free one at 90 degrees, kappa = 2.7/1.3.
 _E, _Q = 0.544483736782464, 0.543075578836737
+_CLAMPED = 0.7583491578824921
 _R, _ANGLE = "hypot(x, y)", "atan2(x - y, -x - y)"  # from the corner of the L, and its bisector
 
 
@@ -175,17 +176,54 @@ def _elastic() -> pinn.Problem:
     exact = {
         "u": f"(-({along}) + ({across}))/sqrt(2)", "v": f"(-({along}) - ({across}))/sqrt(2)",
     }
+    outer, inner = ["x=-1", "x=1", "y=-1", "y=1"], ["x=0 and y > 0", "y=0 and x > 0"]
+    return _plate(_ELL, exact, outer, *inner)
+
+
+def _clamped() -> pinn.Problem:
+    """A plate, as above, that is clamped at x = 0 and free at y = 0: Williams' r^0.7583.
+
+    u + i v = kappa A z^e - e A* z (z^(e-1))* - B* (z^e)* with B = -A* - e A, without traction at y
+    = 0, and A such that it vanishes at x = 0.
+    """
+    e, kappa = _CLAMPED, 2.7 / 1.3
+    along, across = (
+        kappa * a * 1j**e - e * a.conjugate() * 1j ** (2 - e) + (a + e * a.conjugate()) * 1j**-e
+        for a in (1 + 0j, 1j)
+    )
+    a = complex(across.real, -along.real) / math.hypot(across.real, along.real)
+    terms = {e: kappa * a, 2 - e: -e * a.conjugate(), -e: a + e * a.conjugate()}
+    angle, r = "atan2(y, x)", f"{_R}**{e!r}"
+    parts = {"u": [], "v": []}
+    for turns, c in terms.items():
+        cos, sin = (f"{one}({turns!r}*{angle})" for one in ("cos", "sin"))
+        parts["u"].append(f"({c.real!r})*{cos} - ({c.imag!r})*{sin}")
+        parts["v"].append(f"({c.real!r})*{sin} + ({c.imag!r})*{cos}")
+    exact = {name: f"{r}*({' + '.join(found)})" for name, found in parts.items()}
+    domain = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
+    return _plate(domain, exact, ["x=1", "y=1"], None, "y=0", "x=0")
+
+
+def _plate(
+    domain: pinn.Shape, exact: Mapping[str, str], given: Sequence[str], free_x: str | None,
+    free_y: str, clamped: str | None = None,
+) -> pinn.Problem:
+    """Return a plate in plane stress, E = 1, nu = 0.3, with given displacements on some sides.
+
+    free_x, free_y: sides across x, and y, without traction.
+    """
+    nu, shear = 0.3, 0.5 / 1.3
     own, other = 1 / (1 - nu**2), nu / (1 - nu**2)
     xx, yy = f"({own!r}*u_x + {other!r}*v_y)", f"({own!r}*v_y + {other!r}*u_x)"
     xy = f"({shear!r}*(u_y + v_x))"
-    outer, inner = ["x=-1", "x=1", "y=-1", "y=1"], ["x=0 and y > 0", "y=0 and x > 0"]
+    free = [(xx, free_x), (xy, free_x), (yy, free_y), (xy, free_y)]
     return pinn.Problem(
-        _ELL, ["u", "v"],
+        domain, ["u", "v"],
         {"along_x": f"diff({xx}, x) + diff({xy}, y)", "along_y": f"diff({xy}, x) + diff({yy}, y)"},
         [
-            *(pinn.Dirichlet(name, text, on=outer) for name, text in exact.items()),
-            pinn.Operator(xx, on=inner[0]), pinn.Operator(xy, on=inner[0]),
-            pinn.Operator(yy, on=inner[1]), pinn.Operator(xy, on=inner[1]),
+            *(pinn.Dirichlet(name, text, on=given) for name, text in exact.items()),
+            *(pinn.Operator(traction, on=side) for traction, side in free if side),
+            *(pinn.Dirichlet(name, 0, on=clamped) for name in exact if clamped),
         ],
         reference=exact,
     )  # fmt: skip
@@ -206,6 +244,7 @@ ROWS = {
     "two disks": Row("that overlap, r^(3/4) at one of two corners of 240 degrees", _two_disks),
     "Stokes": Row("Moffatt's flow around the L's corner, r^0.54", _stokes),
     "plate": Row("an L pulled open, two displacements, r^0.54", _elastic),
+    "clamped": Row("a plate, clamped on one side and free on the next, r^0.76", _clamped),
     "heat": Row("in the L and time", _heat),
     "edge": Row("the L in three coordinates", _edge),
     "smooth": Row("sin(pi x) cos(pi y) in the L", _smooth),

@@ -46,7 +46,7 @@ def vanishes(residual, size):
     return np.abs(residual).max() < 1e-5 * np.abs(size).max()
 
 
-@pytest.mark.parametrize("name", [n for n in ROWS if n not in ("plate", "Stokes")])
+@pytest.mark.parametrize("name", [n for n in ROWS if n not in ("plate", "clamped", "Stokes")])
 def test_references_solve_laplaces_equation(name):
     """But for a source in its text, and what makes up for the rest of an equation."""
     d, domain, points = slopes_of(name)
@@ -85,17 +85,26 @@ def test_the_flow_is_one_and_rests_at_both_walls_of_the_corner():
             np.testing.assert_allclose(d(u, at=wall), 0, atol=1e-9)
 
 
-def test_the_plate_is_in_balance_and_its_corner_without_traction():
-    d, *_ = slopes_of("plate")
+@pytest.mark.parametrize(("name", "free"), [
+    ("plate", [(along_x(), "y"), (along_x(0.0, SIDE), "x")]), ("clamped", [(along_x(), "y")]),
+])  # fmt: skip
+def test_plates_are_in_balance_and_have_no_traction_where_they_are_free(name, free):
+    d, *_ = slopes_of(name)
     stiff, other, shear = 1 / 0.91, 0.3 / 0.91, 0.5 / 1.3
     for u, v, x, y in (("u", "v", "x", "y"), ("v", "u", "y", "x")):
         force = stiff * d(u, x, x) + other * d(v, x, y) + shear * (d(u, y, y) + d(v, x, y))
         assert vanishes(force, d(u, x, x))
-    for wall, normal in ((along_x(), "y"), (along_x(0.0, SIDE), "x")):
+    for wall, normal in free:
         ux, uy, vx, vy = (d(one, c, at=wall) for one in "uv" for c in "xy")
         own = stiff * ux + other * vy if normal == "x" else stiff * vy + other * ux
         assert vanishes(own, stiff * ux) or vanishes(own, stiff * vy)
         assert vanishes(shear * (uy + vx), uy)
+
+
+def test_the_clamped_plate_stays_at_the_wall():
+    d, *_ = slopes_of("clamped")
+    for unknown in "uv":
+        np.testing.assert_allclose(d(unknown, at=along_x(0.0, SIDE)), 0, atol=1e-14)
 
 
 def test_a_row_is_measured_and_written(tmp_path, monkeypatch):
