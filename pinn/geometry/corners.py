@@ -69,6 +69,16 @@ def corners_of(shape: Shape) -> tuple[Corner, ...]:
 
     They are among the corners of what it is made of, and the ends of what is left of their sides.
     """
+    return _inward(shape, _candidates(shape))
+
+
+def outward_corners(shape: Shape) -> tuple[Corner, ...]:
+    """Return those that turn outward."""
+    found = (corner_at(shape, point) for point in _candidates(shape))
+    return tuple(one for one in found if one is not None and one.angle < math.pi - _TURN)
+
+
+def _candidates(shape: Shape) -> np.ndarray:
     from scipy.spatial import cKDTree
 
     found = _different(shape.corners, _SAME * shape.size)
@@ -78,7 +88,7 @@ def corners_of(shape: Shape) -> tuple[Corner, ...]:
         ends = ends[cKDTree(found).query(ends)[0] > _SAME * shape.size]
         ends = [_met(shape, one) for one in _different(ends, _SAME * shape.size)]
         found = np.vstack([found, *ends])
-    return _inward(shape, found)
+    return found
 
 
 def corners_of_facets(shape: Shape, boundary: Facets) -> tuple[Corner, ...]:

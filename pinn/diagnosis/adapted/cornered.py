@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pinn.diagnosis.adapted.layered import is_left_open
+from pinn.diagnosis.posed.compatibility import Contradiction, contradictions
 from pinn.diagnosis.posed.singular import Singular, is_at, kind, singular
 from pinn.geometry.corners import Corner
 from pinn.models import AutoModel, CornerEmbedding, InversionEmbedding
@@ -27,11 +28,11 @@ def at_corners(
 ) -> tuple[Experiment, tuple[Decision, ...]]:
     """Return a run that knows where slopes of its solution are infinite, and what was found.
 
-    Its network sees a root of the plane about each of these places beside all else
-    (pinn.CornerEmbedding), and equations count by the distance (pinn.Singularity), as a problem may
-    state of some. asked: the run as it was asked for, of which a trial chooses the model and points
-    are by default. started: the problem of the solution to start from, whose places its network
-    knows. docs/decisions/0075.
+    Its network sees a root of the plane about each of these places beside all else, or a logarithm
+    where what is given contradicts itself (pinn.CornerEmbedding), and equations count by the
+    distance (pinn.Singularity), as a problem may state of some. asked: the run as it was asked for,
+    of which a trial chooses the model and points are by default. started: the problem of the
+    solution to start from, whose places its network knows. docs/decisions/0075, 0076.
     """
     problem, given = experiment.problem, set(experiment.inputs.coordinates)
     if started is not None and started.singularities and not problem.singularities:
@@ -39,7 +40,13 @@ def at_corners(
     if not is_left_open(asked):
         return experiment, ()
     found = [one for one in singular(problem) if set(one.corner.names) <= given]
-    if not 0 < len(found) <= _MOST:
+    logs = [
+        one for one in contradictions(problem) if set(one.corner.names) <= given
+        and not any(is_at(one.corner.at, other.corner.at, problem) for other in found)
+    ]  # fmt: skip
+    if len(found) + len(logs) > _MOST:
+        logs = []
+    if not 0 < len(found) + len(logs) <= _MOST:
         return experiment, ()
     of = kind(problem)
     if of == "flow" and len(found) > _FEW:
@@ -47,14 +54,18 @@ def at_corners(
     seen = [
         CornerEmbedding(one.corner.at, one.corner.pole, one.exponent, one.corner.names, of)
         for one in found
+    ] + [
+        CornerEmbedding(one.corner.at, one.corner.pole, one.degree, one.corner.names, of, log=True)
+        for one in logs
     ]
+    corners = [one.corner for one in (*found, *(one for one in logs if one.degree == 1))]
     places = [
-        _place(one.corner, [other.corner for other in found], problem) for one in found
-        if not _is_stated(one.corner, problem)
+        _place(one, [other for other in corners if other is not one], problem) for one in corners
+        if not _is_stated(one, problem)
     ]  # fmt: skip
     model = replace(experiment.model, embedding=[*experiment.model.embedding, *seen])
     changed = _with(replace(experiment, model=model), [*problem.singularities, *places])
-    return changed, (_decided(found),)
+    return changed, tuple(_decided(found, logs))
 
 
 def _with(experiment: Experiment, places: Sequence[Singularity]) -> Experiment:
@@ -88,9 +99,16 @@ def _place(corner: Corner, among: Sequence[Corner], problem: Problem) -> Singula
     return Singularity(dict(zip(corner.names, corner.at, strict=True)), float(f"{reach:.3g}"))
 
 
-def _decided(found: Sequence[Singular]) -> Decision:
-    return Decision(
-        0, f"corners: {'; '.join(map(str, found))}",
-        "slopes are infinite there; networks see a root of the plane about each, and equations "
-        "count by the distance",
-    )  # fmt: skip
+def _decided(found: Sequence[Singular], logs: Sequence[Contradiction]) -> Iterator[Decision]:
+    if found:
+        yield Decision(
+            0, f"corners: {'; '.join(map(str, found))}",
+            "slopes are infinite there; networks see a root of the plane about each, and equations "
+            "count by the distance",
+        )  # fmt: skip
+    if logs:
+        yield Decision(
+            0, f"corners: {'; '.join(map(str, logs))}",
+            "what is given there contradicts itself in derivatives of that order, which have no "
+            "limit; networks see a logarithm of the plane about each",
+        )  # fmt: skip

@@ -24,6 +24,8 @@ _BEHIND, _LEVEL = 64, 1e-2
 # Places on the way from a corner to its pole, as far as the domain may reach, that lie outside.
 _BETWEEN = 1024
 _POINTS = "corner", "pole"
+# Corners are seen at once where these are equal.
+_ALIKE = "coordinates", "of", "log"
 
 
 @declared
@@ -43,8 +45,10 @@ class CornerEmbedding(Embedding):
     Stokes' flow and of elastic plates at 270 degrees. coordinates: their names; the first two that
     come in where left out. of: what is singular there. "vector": two unknowns that are the
     components of one, as displacements are, for which |q|^e (q/|q|)^(e - 2) is seen too; "flow":
-    beside these a pressure, which goes like q^(e - 1), levelled off. Raises ValueError for
-    coordinates that do not come in or repeat, and a way that lies in the domain.
+    beside these a pressure, which goes like q^(e - 1), levelled off. log: what is seen is the
+    slopes in e of all that, q^e times the logarithm of q: with e = 2 what a source makes in a
+    corner of 90 degrees, which turns outward. Raises ValueError for coordinates that do not come in
+    or repeat, and a way that lies in the domain.
 
     Kondrat'ev, Trans. Moscow Math. Soc. 16 (1967) 227; Strang and Fix, An Analysis of the Finite
     Element Method (1973), chapter 8; flows: Moffatt, J. Fluid Mech. 18 (1964) 1; elastic plates:
@@ -56,6 +60,7 @@ class CornerEmbedding(Embedding):
     exponent: Annotated[float, Number(above=0.0)] = 2 / 3
     coordinates: tuple[Name, Name] | None = None
     of: Literal["scalar", "vector", "flow"] = "scalar"
+    log: bool = False
 
     def __post_init__(self) -> None:
         if self.corner == self.pole:
@@ -130,7 +135,7 @@ class _Corners(Embedding):
         last = self.members[-1]
         if not isinstance(following, CornerEmbedding):
             return None
-        alike = following.of == last.of and following.coordinates == last.coordinates
+        alike = all(getattr(following, key) == getattr(last, key) for key in _ALIKE)
         return _Corners((*self.members, following)) if alike else None
 
     def forward(
@@ -159,7 +164,7 @@ class _Roots(Part):
         tensors = {key: maker.tensor(np.atleast_2d(array)) for key, array in numbers.items()}
         for key, tensor in tensors.items():
             owner.register_buffer(f"{key}{name}", tensor, persistent=False)
-        return _RootsOf(places, len(self.members), tensors)
+        return _RootsOf(places, len(self.members), self.members[0].log, tensors)
 
     def _numbers(self, seen: Sequence[Piece], eps: float) -> dict[str, np.ndarray]:
         """Return the numbers of the operations, of all corners, or pairs of them, in a row."""
@@ -185,8 +190,10 @@ class _Roots(Part):
 class _RootsOf:
     """Columns of coordinates -> (n, inputs); numbers: see _Roots."""
 
-    def __init__(self, places: Sequence[int], count: int, numbers: dict[str, T.Tensor]) -> None:
-        self._places, self._count = places, count
+    def __init__(
+        self, places: Sequence[int], count: int, log: bool, numbers: dict[str, T.Tensor]
+    ) -> None:
+        self._places, self._count, self._log = places, count, log
         self._numbers = numbers
 
     def __call__(self, values: Sequence[T.Tensor]) -> T.Tensor:
@@ -206,6 +213,10 @@ class _RootsOf:
             moduli.append(T.exp(T.log(T.exp(squared) + numbers["level"]) * numbers["negative"]))
         modulus = T.cat(moduli, dim=1)
         turned = T.cat([angle] * pairs, dim=1) * numbers["turns"]
-        both = T.stack([modulus * T.cos(turned), modulus * T.sin(turned)], dim=2)
+        cos, sin = T.cos(turned), T.sin(turned)
+        if self._log:
+            real, imaginary = (T.cat([one] * pairs, dim=1) for one in (squared / 2, angle))
+            cos, sin = real * cos - imaginary * sin, real * sin + imaginary * cos
+        both = T.stack([modulus * cos, modulus * sin], dim=2)
         n = both.shape[0]
         return both.reshape(n, pairs, k, 2).permute(0, 2, 1, 3).reshape(n, 2 * pairs * k)

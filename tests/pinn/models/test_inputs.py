@@ -140,6 +140,45 @@ def test_a_corner_is_seen_as_a_root_of_the_plane():
     np.testing.assert_allclose(got.detach().numpy(), np.stack(expected, axis=1), atol=2e-7)
 
 
+@pytest.mark.parametrize("of", ["scalar", "vector"])
+def test_a_logarithm_is_what_a_root_changes_by_with_its_exponent(of):
+    points = np.random.default_rng(0).uniform(0.01, 1, (50, 2))
+    square = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
+
+    def seen_with(e, log=False):
+        embedding = pinn.CornerEmbedding((0, 0), (-900, -900), e, of=of, log=log)
+        return of_corner(embedding, points, domain=square)[1].detach().numpy()
+
+    slopes = (seen_with(2 + 1e-4) - seen_with(2 - 1e-4)) / 2e-4
+    np.testing.assert_allclose(seen_with(2, log=True), slopes, atol=1e-7)
+    x, y = points.T
+    z = (x + 1j * y) * np.exp(-1j * np.pi / 4) / np.sqrt(2)  # about the bisector
+    found = z**2 * np.log(z)
+    np.testing.assert_allclose(seen_with(2, log=True)[:, 0], found.real, atol=5e-3)
+    np.testing.assert_allclose(seen_with(2, log=True)[:, 1], found.imag, atol=5e-3)
+
+
+@pytest.mark.parametrize("of", ["scalar", "vector", "flow"])
+def test_corners_that_follow_each_other_are_seen_as_each_alone(of):
+    domain = pinn.Interval("x", -1, 1) * pinn.Interval("y", -1, 1)
+    given = [
+        pinn.CornerEmbedding((1, 1), (9, 9), 0.6, of=of),
+        pinn.CornerEmbedding((-1, 1), (-9, 9), 0.7, of=of),
+        pinn.CornerEmbedding((1, -1), (9, -9), 2.0, of=of, log=True),
+        pinn.CornerEmbedding((-1, -1), (-9, -9), 1.0, ("x", "y"), of, log=True),
+    ]
+    points = np.random.default_rng(0).uniform(-1, 1, (20, 2))
+
+    def seen_by(embeddings):
+        maker = Maker(np.random.default_rng(0), T.float64, "cpu")
+        inputs = Inputs(InputPlan(domain, (), embeddings), maker)
+        return inputs(T.tensor(points)).detach().numpy()[:, 2:]
+
+    together = seen_by(given)
+    alone = np.concatenate([seen_by([one]) for one in given], axis=1)
+    np.testing.assert_allclose(together, alone, rtol=1e-13, atol=1e-15)
+
+
 def test_what_is_seen_of_a_corner_is_harmonic_and_smooth_around_a_hole():
     """Also where the bisector leaves the hole on its other side."""
     x, y = (pinn.Interval(name, -1, 1) for name in "xy")

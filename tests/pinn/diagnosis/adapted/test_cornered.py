@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import pinn
@@ -106,6 +107,51 @@ def test_an_infinite_slope_is_solved_to_many_digits():
     solution = pinn.solve(asked, sampling=pinn.Sampling(interior=1600), error_bars=False)
     assert solution.report.rel_l2["u"] < 1e-6
     assert any(str(one).startswith("corners") for one in solution.report.decisions)
+
+
+def test_where_what_is_given_contradicts_itself_networks_see_a_logarithm():
+    asked = problem(SQUARE, {"e": "laplacian(u) + 1"})
+    experiment, (decision,) = told(asked)
+    seen = experiment.model.embedding
+    assert [(one.corner, one.exponent, one.log) for one in seen] == [
+        ((x, y), 2, True) for x in (-1, 1) for y in (-1, 1)
+    ]
+    assert experiment.problem.singularities == ()  # second derivatives have squares to integrate
+    assert str(decision).startswith("corners: at x = -1, y = -1 (r^2 log r); at x = -1, y = 1 (r^2")
+
+
+def test_a_contradiction_between_slopes_counts_by_the_distance_as_well():
+    conditions = [
+        pinn.Dirichlet("u", 0, on=["x=-1", "y=-1", "y=1"]), pinn.Neumann("u", 1, on="x=1")
+    ]  # fmt: skip
+    experiment, (decision,) = told(problem(SQUARE, conditions=conditions))
+    assert [one.exponent for one in experiment.model.embedding] == [1, 1]
+    assert [one.at for one in experiment.problem.singularities] == [
+        {"x": 1, "y": -1}, {"x": 1, "y": 1}
+    ]
+    assert "(r log r)" in str(decision)
+
+
+def test_more_logarithms_than_networks_can_see_are_left_out():
+    domain, logs = SQUARE, []
+    for k in (-0.5, 0.5):
+        domain = domain - pinn.Interval("x", k - 0.1, k + 0.1) * pinn.Interval("y", -0.1, 0.1)
+        seen = told(problem(domain, {"e": "laplacian(u) + 1"}))[0].model.embedding
+        logs.append([one.log for one in seen])
+    assert logs == [[False] * 4 + [True] * 4, [False] * 8]
+
+
+def test_torsion_of_a_square_bar_is_solved_to_many_digits():
+    """u in the middle: 1/8 less a sum of 1/(k^3 cosh(k pi/2)), k odd."""
+    k = np.arange(1, 60, 2)
+    signs = (-1.0) ** ((k - 1) / 2)
+    middle = 1 / 8 - 4 / np.pi**3 * (signs / (k**3 * np.cosh(k * np.pi / 2))).sum()
+    domain = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
+    solution = pinn.solve(
+        problem(domain, {"e": "laplacian(u) + 1"}), sampling=pinn.Sampling(interior=1600),
+        error_bars=False,
+    )  # fmt: skip
+    assert solution.evaluate(x=0.5, y=0.5)["u"] == pytest.approx(middle, rel=1e-10)
 
 
 def test_in_time_corners_are_those_of_space():
