@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -64,21 +65,34 @@ class Corner:
         return ", ".join(f"{n} = {x:g}" for n, x in zip(self.names, self.at, strict=True))
 
 
+class _LookedAt(NamedTuple):
+    """Points, (n, 2), the radii of circles about them, and how much of each lies in a shape."""
+
+    points: np.ndarray
+    radii: np.ndarray
+    share: np.ndarray
+
+
 def corners_of(shape: Shape) -> tuple[Corner, ...]:
     """Return the corners that turn inward of a shape in a plane, made of others or not.
 
     They are among the corners of what it is made of, and the ends of what is left of their sides.
     """
-    return _inward(shape, _candidates(shape))
+    return _inward(shape, *_candidates(shape))
 
 
-def outward_corners(shape: Shape) -> tuple[Corner, ...]:
-    """Return those that turn outward."""
-    found = (corner_at(shape, point) for point in _candidates(shape))
+def outward_corners(shape: Shape, most: int) -> tuple[Corner, ...]:
+    """Return those that turn outward; none where there may be more than so many."""
+    points, _, share = _candidates(shape)
+    points = points[(share > 0) & (share < (math.pi - _TURN) / (2 * math.pi) + 1 / _FEW)]
+    if len(points) > most:
+        return ()
+    found = (corner_at(shape, point) for point in points)
     return tuple(one for one in found if one is not None and one.angle < math.pi - _TURN)
 
 
-def _candidates(shape: Shape) -> np.ndarray:
+@functools.lru_cache(maxsize=8)
+def _candidates(shape: Shape) -> _LookedAt:
     from scipy.spatial import cKDTree
 
     found = _different(shape.corners, _SAME * shape.size)
@@ -88,12 +102,12 @@ def _candidates(shape: Shape) -> np.ndarray:
         ends = ends[cKDTree(found).query(ends)[0] > _SAME * shape.size]
         ends = [_met(shape, one) for one in _different(ends, _SAME * shape.size)]
         found = np.vstack([found, *ends])
-    return found
+    return _looked_at(shape, found)
 
 
 def corners_of_facets(shape: Shape, boundary: Facets) -> tuple[Corner, ...]:
     """Return the corners that turn inward of a shape in a plane whose boundary is known."""
-    return _inward(shape, turning_points(boundary))
+    return _inward(shape, *_looked_at(shape, turning_points(boundary)))
 
 
 def turning_points(boundary: Facets) -> np.ndarray:
@@ -106,20 +120,25 @@ def turning_points(boundary: Facets) -> np.ndarray:
     return points[~straight]
 
 
-def _inward(shape: Shape, candidates: np.ndarray) -> tuple[Corner, ...]:
-    """Return those of some points, (n, 2), at which the boundary of a shape turns inward."""
-    from scipy.spatial import cKDTree
-
-    near = np.full(len(candidates), _NEAR * shape.size)
-    if len(candidates) > 1:
-        near = np.minimum(near, _SHARE * cKDTree(candidates).query(candidates, 2)[0][:, 1])
-    share = _around(shape, candidates, near, _FEW).mean(axis=1)
+def _inward(
+    shape: Shape, points: np.ndarray, radii: np.ndarray, share: np.ndarray
+) -> tuple[Corner, ...]:
+    """Return those of some points at which the boundary of a shape turns inward."""
     wide = share > (math.pi + _TURN) / (2 * math.pi) - 1 / _FEW
     found = (
         corner_at(shape, point, radius)
-        for point, radius in zip(candidates[wide], near[wide], strict=True)
+        for point, radius in zip(points[wide], radii[wide], strict=True)
     )
     return tuple(one for one in found if one is not None and one.angle > math.pi + _TURN)
+
+
+def _looked_at(shape: Shape, points: np.ndarray) -> _LookedAt:
+    from scipy.spatial import cKDTree
+
+    near = np.full(len(points), _NEAR * shape.size)
+    if len(points) > 1:
+        near = np.minimum(near, _SHARE * cKDTree(points).query(points, 2)[0][:, 1])
+    return _LookedAt(points, near, _around(shape, points, near, _FEW).mean(axis=1))
 
 
 def corner_at(shape: Shape, point: np.ndarray, radius: float | None = None) -> Corner | None:

@@ -18,6 +18,8 @@ from pinn.problem.singularity import order_of
 from pinn.residuals import Boundary, Interior, Residual
 from pinn.sampling import Points
 
+# Of more corners than these none is looked at.
+_MOST = 16
 # A solution is looked at on a scale of so large a share of the domain, and on one so many times
 # smaller.
 _SCALE, _SMALLER = 1e-3, 4.0
@@ -68,7 +70,7 @@ def contradictions(problem: Problem) -> Iterator[Contradiction]:
         one for own in problem.by_condition for one in own
         if isinstance(one.source, Boundary) and not one.whole
     ]  # fmt: skip
-    for corner in outward_corners(domain):
+    for corner in outward_corners(domain, _MOST):
         scale = _SCALE * domain.size
         found = [_left(problem, equations, walls, corner, h) for h in (scale, scale / _SMALLER)]
         if None in found or not min(found) > 0:

@@ -52,6 +52,16 @@ def test_what_one_does_and_what_is_not_looked_at(domain, equation, conditions):
     assert degrees(domain, [equation], conditions) == {}
 
 
+@pytest.mark.parametrize(("count", "found"), [(4, 8), (40, 0)])
+def test_many_corners_are_not_looked_at(count, found):
+    tips = [(2 * k, -1) for k in range(count)]
+    comb = pinn.Polygon([
+        point for x, y in tips for point in ((x, y), (x + 1, y), (x + 1, 0), (x + 2, 0))
+    ] + [(2 * count, 1), (0, 1)])  # fmt: skip
+    conditions = [pinn.Dirichlet("u", 0, on="y<0 - 1e-9"), pinn.Neumann("u", 0, on="y>-1e-9")]
+    assert len(degrees(comb, ["laplacian(u) + 1"], conditions)) == found
+
+
 def plate(shear):
     traction = "0.5*(u_y + v_x)"
     return degrees(
