@@ -426,6 +426,18 @@ def test_infinite_slopes_at_a_corner_are_told_and_seen_by_default(tmp_path):
     assert all(one.cause != "corner" for one in pinn.doctor(after).findings)
 
 
+def test_what_a_network_of_ones_own_lacks_at_a_corner_is_told_as_a_config_has_it(tmp_path):
+    before = solved(tmp_path, CORNER)
+    finding = next(one for one in pinn.doctor(before).findings if one.cause == "corner")
+    told = re.search(r"embedding: (.*) in the model and singularities: (.*) in", finding.evidence)
+    assert told[1].startswith("[{corner: {corner: [0, 0], pole: [")
+    assert told[2] == "[{at: {x: 0, y: 0}, reach: 0.5}]"
+    own = [f"model.mlp.embedding={told[1]}", f"problem.singularities={told[2]}"]
+    after = solved(tmp_path, CORNER, own)
+    assert after.report.rel_l2["u"] < before.report.rel_l2["u"] / 3
+    assert all(one.cause != "corner" for one in pinn.doctor(after).findings)
+
+
 def test_the_table_has_the_losses_of_the_objective(fine):
     """Against the residuals on the same points, asked for through the solution."""
     seen = Examination(fine)

@@ -134,6 +134,19 @@ def test_every_model_and_activation_is_repeated_without_pinn(tmp_path):
     assert max(compared(runs, tmp_path).values()) < 1e-12
 
 
+def test_corners_that_are_seen_are_repeated_without_pinn(tmp_path):
+    domain = pinn.Polygon([(0, 0), (1, 0), (1, -1), (-1, -1), (-1, 1), (0, 1)])
+    (inner,) = domain.inward_corners
+    seen = [
+        pinn.CornerEmbedding(inner.at, inner.pole, of="flow"),
+        *(pinn.CornerEmbedding(at, (9 * at[0], 9 * at[1]), 2, log=True)
+          for at in ((-1, 1), (-1, -1), (1, -1))),
+    ]  # fmt: skip
+    problem = pinn.Problem(domain, ["u"], {"e": "laplacian(u) + 1"}, [pinn.Dirichlet("u", 0)])
+    run = Experiment(problem, pinn.MLP(width=5, depth=2, embedding=seen))
+    assert compared({"corners": run}, tmp_path)["corners"] < 1e-12
+
+
 SHIPPED = [
     "burgers", "cavity", "channel_two_disks", "convection_diffusion", "elastic_plate",
     "four_holes", "fractional_poisson", "heat_ball", "heated_wire", "inverse_poisson",
