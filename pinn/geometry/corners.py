@@ -1,4 +1,4 @@
-"""Corners of a domain in a plane: where it turns inward, and how wide it is there."""
+"""Corners of a domain in a plane: where it turns inward or outward, and how wide it is there."""
 
 from __future__ import annotations
 
@@ -81,14 +81,27 @@ def corners_of(shape: Shape) -> tuple[Corner, ...]:
     return _inward(shape, *_candidates(shape))
 
 
-def outward_corners(shape: Shape, most: int) -> tuple[Corner, ...]:
-    """Return those that turn outward; none where there may be more than so many."""
-    points, _, share = _candidates(shape)
-    points = points[(share > 0) & (share < (math.pi - _TURN) / (2 * math.pi) + 1 / _FEW)]
-    if len(points) > most:
-        return ()
-    found = (corner_at(shape, point) for point in points)
-    return tuple(one for one in found if one is not None and one.angle < math.pi - _TURN)
+def outward_corners(shape: Shape, most: int) -> tuple[tuple[Corner, float], ...]:
+    """Return those that turn outward, with the distance to the next corner of any kind.
+
+    None of a shape that has more than so many.
+    """
+    from scipy.spatial import cKDTree
+
+    points, radii, share = _candidates(shape)
+    found = []
+    for k in np.flatnonzero((share > 0) & (share < (math.pi - _TURN) / (2 * math.pi) + 0.5 / _FEW)):
+        sector = _angles(shape, points[k], radii[k])
+        if sector is not None and sector[1] - sector[0] < math.pi - _TURN:
+            found.append((points[k], sector))
+        if len(found) > most:
+            return ()
+    tree = cKDTree(points) if len(points) > 1 else None
+    return tuple(
+        (_corner(shape, point, *sector),
+         float(tree.query(point, 2)[0][1]) if tree is not None else math.inf)
+        for point, sector in found
+    )  # fmt: skip
 
 
 @functools.lru_cache(maxsize=8)
@@ -146,13 +159,22 @@ def corner_at(shape: Shape, point: np.ndarray, radius: float | None = None) -> C
 
     radius: of the circle on which it is looked at. None where it does not lie there in one piece.
     """
-    radius = _NEAR * shape.size if radius is None else radius
+    found = _angles(shape, point, _NEAR * shape.size if radius is None else radius)
+    return None if found is None else _corner(shape, point, *found)
+
+
+def _angles(shape: Shape, point: np.ndarray, radius: float) -> tuple[float, float] | None:
+    """Return between which angles a shape lies at a point; None where it is not in one piece."""
     near, nearer = (_sector(shape, point, r) for r in (radius, radius / 2))
     if near is None or nearer is None:
         return None
     turns = round((near[0] - nearer[0]) / (2 * math.pi))
     # sides that are bent turn by so much more on a circle as it is wide
     low, high = (2 * (b + 2 * math.pi * turns) - a for a, b in zip(near, nearer, strict=True))
+    return low, high
+
+
+def _corner(shape: Shape, point: np.ndarray, low: float, high: float) -> Corner:
     pole = _pole(shape, point, low, high)
     digits = _DIGITS - math.ceil(math.log10(shape.size))
     at, pole = (tuple((one.round(digits) + 0.0).tolist()) for one in (point, pole))

@@ -184,7 +184,7 @@ def _by_trial(
         half = _tried(experiment, auto, kind, few // 2, budget, share=_SHARE_OF_HALF)
         times = half.left / trials[kind].left
         halved = f"; half of {few} left {times:.2g} times as much as all" * (half.left < 1)
-        if times > _FALLS:
+        if times > _FALLS and half.left < 1:  # of 1 there was no time to fit it
             resolved = _RESOLVED_IN_HASTE
     if best.left < resolved:
         width = _worth(experiment, budget, tried, best)

@@ -43,7 +43,7 @@ _FINAL = (
 )  # fmt: skip
 # So is one that the judge ends for one of these.
 _AT_END = StopReason.PRECISION, StopReason.SETTLED
-# A step that has found nothing lower may go on beyond a limit for such a share of it.
+# A step that has found nothing lower may try further losses beyond a limit for such a share of it.
 _BEYOND = 0.25
 
 
@@ -401,9 +401,13 @@ class Training:
                 except StopIteration as stopped:
                     return stopped.value
                 except TimeIsUp:
-                    lowest = self._lowest_of_step()
+                    lowest = self._function.lower_than(self._accepted)
                     theta = self._accepted.theta if lowest is None else lowest.theta
-                    return StageEnd(theta, StopReason.TIME, self._time_limit(stage, pace))
+                    self._time_is_up = True
+                    return StageEnd(theta, StopReason.TIME, (
+                        f"time limit of {self._seconds:g} s for {self._limited} reached within "
+                        f"step {self._steps + 1}"
+                    ))  # fmt: skip
                 worked = self._clock() - began - (self._function.recording - recorded)
                 asked = self._accept(step)
                 if asked is not None:
@@ -621,13 +625,9 @@ class Training:
         """Raise TimeIsUp where a step that is under way has had its time; what it found counts."""
         if self._seconds is None or self._left() > 0:
             return
-        if self._lowest_of_step() is not None or self._left() < -_BEYOND * self._seconds:
+        found = self._function.lower_than(self._accepted) is not None
+        if found or self._left() < -_BEYOND * self._seconds:
             raise TimeIsUp
-
-    def _lowest_of_step(self) -> Known | None:
-        """Return what is lower than the last step and was found since, if anything was."""
-        lowest = self._function.lowest
-        return None if lowest is None or not lowest.loss < self._accepted.loss else lowest
 
     def _new_pace(self, stage: Stage) -> Pace:
         """Return the pace of a stage that begins: as that of the one before, of the same solver."""

@@ -44,8 +44,9 @@ def at_corners(
         one for one in contradictions(problem) if set(one.corner.names) <= given
         and not any(is_at(one.corner.at, other.corner.at, problem) for other in found)
     ]  # fmt: skip
-    if len(found) + len(logs) > _MOST:
-        logs = []
+    for least in (1, 0):  # r log r is worse than r^2 log r
+        if len(found) + len(logs) > _MOST:
+            logs = [one for one in logs if one.degree <= least]
     if not 0 < len(found) + len(logs) <= _MOST:
         return experiment, ()
     of = kind(problem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -20,9 +21,9 @@ from pinn.sampling import Points
 
 # Of more corners than these none is looked at.
 _MOST = 16
-# A solution is looked at on a scale of so large a share of the domain, and on one so many times
-# smaller.
-_SCALE, _SMALLER = 1e-3, 4.0
+# A solution is looked at on a scale of so large a share of the domain, and of the distance to the
+# next corner, and on one so many times smaller.
+_SCALE, _SHARE, _SMALLER = 1e-3, 0.1, 4.0
 # Points along a part among which the nearest is looked for, those that are taken of it, from such a
 # share of the scale on, and those of a square about the corner.
 _ALONG, _TAKEN, _FROM, _ACROSS = 1025, 4, 0.1, 7
@@ -62,16 +63,17 @@ def contradictions(problem: Problem) -> Iterator[Contradiction]:
         return
     if any(condition.hard for condition in problem.conditions):
         return
-    equations = [one for one in problem.residuals if one.name in problem.equations]
+    plain = [replace(one, scale=None) for one in problem.residuals]
+    equations = [one for one in plain if one.name in problem.equations]
     inside = all(isinstance(one.source, Interior) and not one.whole for one in equations)
     if not inside or any(order_of(one, domain.space) != 2 for one in equations):
         return
     walls = [
-        one for own in problem.by_condition for one in own
+        replace(one, scale=None) for own in problem.by_condition for one in own
         if isinstance(one.source, Boundary) and not one.whole
     ]  # fmt: skip
-    for corner in outward_corners(domain, _MOST):
-        scale = _SCALE * domain.size
+    for corner, apart in outward_corners(domain, _MOST):
+        scale = min(_SCALE * domain.size, _SHARE * apart)
         found = [_left(problem, equations, walls, corner, h) for h in (scale, scale / _SMALLER)]
         if None in found or not min(found) > 0:
             continue
@@ -96,8 +98,8 @@ def _left(
     ]  # fmt: skip
     coefficients = {p.name: p.initial for p in problem.parameters}
     p = np.zeros(len(problem.unknowns) * len(_POWERS))
-    left = math.inf
-    for step in range(_STEPS + 1):
+    least = math.inf
+    for _ in range(_STEPS + 1):
         rows, slopes = [], []
         for residual, points in taken:
             found = _rows(problem, residual, points, coefficients, p, middle, h)
@@ -108,12 +110,15 @@ def _left(
         r, matrix = np.concatenate(rows), np.vstack(slopes)
         if not (np.isfinite(r).all() and np.isfinite(matrix).all()):
             return None
-        before, left = left, float(np.sqrt(np.mean(r**2)))
-        if step and not left < 0.5 * before:
+        left = float(np.sqrt(np.mean(r**2)))
+        if left > 2 * least:  # it ran away
+            return None
+        settled, least = left > 0.5 * least, min(left, least)
+        if settled:
             break
         p = p - np.linalg.lstsq(matrix, r, rcond=1e-12)[0]
     size = np.abs(matrix).max() * np.abs(p).max()
-    return left if left > _ROUNDING * size else 0.0
+    return least if least > _ROUNDING * size else 0.0
 
 
 def _rows(

@@ -16,10 +16,8 @@ from pinn.problem.singularity import order_of, orders_of
 
 # What goes like the distance to a power above this is smooth enough.
 _SMOOTH = 0.9
-# Exponents that are looked at.
-_POWERS = 1001
-# Kolosov's constant of a plate in plane stress with nu = 0.3.
-_KOLOSOV = 2.7 / 1.3
+# Newton's steps from many starts, what is zero there, and exponents that are none.
+_NEWTON, _ZERO, _LEAST = 40, 1e-9, 1e-3
 # Coefficients are those of an isotropic plate to such a share.
 _ISOTROPIC = 1e-6
 # Places that are nearer to each other, as a share of the domain, are one.
@@ -48,12 +46,14 @@ def singular(problem: Problem) -> list[Singular]:
     if max(orders, default=0) != 2:
         return []
     what = kind(problem)
-    mixed = [] if what == "flow" else list(switches(problem, together=what == "vector"))
+    kappa = kolosov(problem) if what == "vector" else None
+    known = what == "scalar" or kappa is not None
+    mixed = list(switches(problem, together=what == "vector")) if known else []
 
     def exponent(corner: Corner, changes: bool) -> float:
         if what == "scalar":
             return math.pi / corner.angle / (2 if changes else 1)
-        return of_clamped(corner.angle, kolosov(problem)) if changes else of_vectors(corner.angle)
+        return of_clamped(corner.angle, kappa) if changes else of_vectors(corner.angle)
 
     found = []
     for corner in problem.domain.inward_corners:
@@ -115,28 +115,22 @@ def of_clamped(angle: float, kappa: float) -> float:
 
     Williams, J. Appl. Mech. 19 (1952) 526.
     """
-    from scipy.optimize import newton
-
-    def over(e: np.ndarray | complex) -> np.ndarray | complex:
-        bound = ((kappa + 1) ** 2 - 4 * e**2 * math.sin(angle) ** 2) / (4 * kappa)
-        return np.sin(e * angle) ** 2 - bound
-
-    tried = np.linspace(0.0, 1.0, _POWERS)
-    before, at, after = (over(tried)[k : k + _POWERS - 2] for k in range(3))
-    # of two that are no real numbers it comes nearest to a root between them
-    near = (at >= 0) | ((at > before) & (at > after))
-    if not near.any():
-        return 1.0
-    first = int(near.argmax())
-    root = newton(over, tried[first + 1] + (0.0 if at[first] >= 0 else 0.05j))
-    return min(1.0, float(np.real(root)))
+    sine = math.sin(angle) ** 2
+    reals, imaginary = np.meshgrid(np.linspace(0.0, 1.0, 61)[1:], np.linspace(0.0, 1.5, 16))
+    e = (reals + 1j * imaginary).ravel()
+    with np.errstate(all="ignore"):
+        for _ in range(_NEWTON):
+            over = np.sin(e * angle) ** 2 - ((kappa + 1) ** 2 - 4 * e**2 * sine) / (4 * kappa)
+            e = e - over / (angle * np.sin(2 * e * angle) + 2 * e * sine / kappa)
+        found = e.real[(np.abs(over) < _ZERO * kappa) & (e.real > _LEAST) & (e.real < 1)]
+    return float(found.min(initial=1.0))
 
 
-def kolosov(problem: Problem) -> float:
+def kolosov(problem: Problem) -> float | None:
     """Return Kolosov's constant of an isotropic elastic plate, by the equations' coefficients.
 
-    (3 - nu)/(1 + nu) in plane stress and 3 - 4 nu in plane strain; that of plane stress with nu =
-    0.3 where the coefficients are not those of such a plate.
+    (3 - nu)/(1 + nu) in plane stress and 3 - 4 nu in plane strain. None where the coefficients are
+    not those of such a plate.
     """
     statement, space = statement_of(problem), problem.domain.space
     for one in statement.equations if statement is not None else ():
@@ -151,4 +145,4 @@ def kolosov(problem: Problem) -> float:
         mixed = max(of.get((u, *sorted(space)), 0.0) for u in problem.unknowns if u != component)
         if 0 < least < most and math.isclose(mixed, most - least, rel_tol=_ISOTROPIC):
             return (most + least) / (most - least)
-    return _KOLOSOV
+    return None

@@ -1,4 +1,4 @@
-"""Inputs in which a solution is smooth at a corner that turns inward: a root of the plane."""
+"""Inputs in which a solution is smooth at a corner: a root of the plane, or a logarithm."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class CornerEmbedding(Embedding):
     components of one, as displacements are, for which |q|^e (q/|q|)^(e - 2) is seen too; "flow":
     beside these a pressure, which goes like q^(e - 1), levelled off. log: what is seen is the
     slopes in e of all that, q^e times the logarithm of q: with e = 2 what a source makes in a
-    corner of 90 degrees, which turns outward. Raises ValueError for coordinates that do not come in
-    or repeat, and a way that lies in the domain.
+    corner of 90 degrees, which turns outward; not of a flow. Raises ValueError for coordinates that
+    do not come in or repeat, and a way that lies in the domain.
 
     Kondrat'ev, Trans. Moscow Math. Soc. 16 (1967) 227; Strang and Fix, An Analysis of the Finite
     Element Method (1973), chapter 8; flows: Moffatt, J. Fluid Mech. 18 (1964) 1; elastic plates:
@@ -65,6 +65,8 @@ class CornerEmbedding(Embedding):
     def __post_init__(self) -> None:
         if self.corner == self.pole:
             refuse("expected another point than the corner", "pole")
+        if self.log and self.of == "flow":
+            refuse('expected "scalar" or "vector" where there is a logarithm, got "flow"', "of")
         if self.coordinates is not None and len(set(self.coordinates)) < 2:
             refuse(f"expected different names, got {', '.join(self.coordinates)}", "coordinates")
 
@@ -178,7 +180,7 @@ class _Roots(Part):
         # z - a of all corners, and behind them z - c
         shifts = middles - np.vstack([branch, pole])
         powers, turns = np.moveaxis(np.array([one._pairs for one in self.members]), 2, 0)
-        level = (_LEVEL * factor * np.minimum(extent / room, 1.0)) ** 2
+        level = (_LEVEL * factor * np.minimum(extent / room, 1.0)) ** 2 * (powers[:, -1] <= 0)
         return {
             "extent_x": np.full(len(shifts), extents[0]), "shift_x": shifts[:, 0],
             "extent_y": np.full(len(shifts), extents[1]), "shift_y": shifts[:, 1],

@@ -186,10 +186,18 @@ class Watched:
         self._check(theta, pulled)
         return pulled
 
-    @property
-    def lowest(self) -> Known | None:
-        """What is known of the lowest loss that was evaluated since the last step, if any was."""
-        return min(self._tried, key=lambda known: known.loss, default=None)
+    def lower_than(self, start: Known) -> Known | None:
+        """Return the lowest that was evaluated since the last step, if it is lower than a start.
+
+        The start counts as it is at the present points, where it was evaluated there.
+        """
+        loss, lowest = start.loss, None
+        for known in self._tried:
+            if np.array_equal(known.theta, start.theta):
+                loss = known.loss
+            elif lowest is None or known.loss < lowest.loss:
+                lowest = known
+        return lowest if lowest is not None and lowest.loss < loss else None
 
     def find(self, theta: np.ndarray) -> Known:
         """Return what is known of a theta, which was most likely evaluated last."""

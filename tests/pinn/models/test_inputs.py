@@ -160,12 +160,13 @@ def test_a_logarithm_is_what_a_root_changes_by_with_its_exponent(of):
 
 @pytest.mark.parametrize("of", ["scalar", "vector", "flow"])
 def test_corners_that_follow_each_other_are_seen_as_each_alone(of):
+    log = of != "flow"
     domain = pinn.Interval("x", -1, 1) * pinn.Interval("y", -1, 1)
     given = [
         pinn.CornerEmbedding((1, 1), (9, 9), 0.6, of=of),
         pinn.CornerEmbedding((-1, 1), (-9, 9), 0.7, of=of),
-        pinn.CornerEmbedding((1, -1), (9, -9), 2.0, of=of, log=True),
-        pinn.CornerEmbedding((-1, -1), (-9, -9), 1.0, ("x", "y"), of, log=True),
+        pinn.CornerEmbedding((1, -1), (9, -9), 2.0, of=of, log=log),
+        pinn.CornerEmbedding((-1, -1), (-9, -9), 1.0, ("x", "y"), of, log=log),
     ]
     points = np.random.default_rng(0).uniform(-1, 1, (20, 2))
 
@@ -438,6 +439,7 @@ def test_an_inversion_that_is_none_is_refused(given, message):
     (((0, 0), (1, 1), 0.0), "exponent: expected a number > 0"),
     (((0, 0), (1, 1), 0.5, ("x", "x")), "coordinates: expected different names, got x, x"),
     (((0, 0), (1, 1), 0.5, None, "tensor"), "of: expected one of"),
+    (((0, 0), (1, 1), 0.5, None, "flow", True), 'of: expected "scalar" or "vector" where there is'),
 ])  # fmt: skip
 def test_a_corner_that_is_none_is_refused(given, message):
     with pytest.raises(ValueError, match=message):

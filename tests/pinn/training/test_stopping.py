@@ -247,7 +247,7 @@ def test_a_step_whose_search_goes_on_beyond_the_limit_ends_with_the_lowest_it_ha
 
 
 def test_a_search_that_finds_nothing_lower_ends_a_quarter_beyond_the_limit(search):
-    search.told = lambda losses: {name: loss * (1 + search.tried) for name, loss in losses.items()}
+    search.told = lambda losses: dict.fromkeys(losses, float(search.tried))
     cut = train_only([pinn.GaussNewton(1)], seconds=8.5)
     assert (cut.reason.value, cut.steps) == ("time limit", 0)
     assert 8 < search.tried <= 11

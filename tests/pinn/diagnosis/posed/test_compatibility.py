@@ -1,9 +1,11 @@
 """Corners at which what is given contradicts itself in a derivative."""
 
+import numpy as np
 import pytest
 
 import pinn
 from pinn.diagnosis.posed.compatibility import contradictions
+from pinn.geometry.corners import outward_corners
 
 SQUARE = pinn.Interval("x", 0, 1) * pinn.Interval("y", 0, 1)
 HALF = pinn.Polygon([(0, 0), (1, 0), (1, 1)])  # 45, 90 and 45 degrees
@@ -60,6 +62,35 @@ def test_many_corners_are_not_looked_at(count, found):
     ] + [(2 * count, 1), (0, 1)])  # fmt: skip
     conditions = [pinn.Dirichlet("u", 0, on="y<0 - 1e-9"), pinn.Neumann("u", 0, on="y>-1e-9")]
     assert len(degrees(comb, ["laplacian(u) + 1"], conditions)) == found
+
+
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e5])
+@pytest.mark.parametrize("height", [1.0, 1e-2, 1e-4])
+def test_thin_domains_of_any_size(size, height):
+    high = height * size
+    domain = pinn.Interval("x", 0, size) * pinn.Interval("y", 0, high)
+    asked = pinn.Problem(domain, ["u"], {"e": f"laplacian(u) + {1 / high**2!r}"}, REST)
+    assert [one.degree for one in contradictions(asked)] == [2, 2, 2, 2]
+
+
+def test_a_curve_of_many_points_has_no_corners():
+    angles = np.linspace(0, np.pi, 80)
+    half = pinn.Polygon([(float(np.cos(a)), float(np.sin(a))) for a in angles])
+    assert len(half.inward_corners) == 0
+    assert [round(one.at[0]) for one, _ in sorted(
+        outward_corners(half, 16), key=lambda one: one[0].at
+    )] == [-1, 1]  # fmt: skip
+
+
+def test_a_place_that_is_stated_is_looked_at_as_well():
+    places = [pinn.Singularity({"x": 0, "y": 0}, 0.25)]
+    found = degrees(SQUARE, ["laplacian(u) + 1"], REST, singularities=places)
+    assert len(found) == 4
+
+
+def test_what_runs_away_is_not_told_of():
+    equation = "(1 + u_y**2)*u_xx - 2*u_x*u_y*u_xy + (1 + u_x**2)*u_yy + (1 + u_x**2 + u_y**2)**1.5"
+    assert set(degrees(SQUARE, [equation], REST).values()) <= {2}
 
 
 def plate(shear):
