@@ -44,9 +44,9 @@ def at_corners(
         one for one in contradictions(problem) if set(one.corner.names) <= given
         and not any(is_at(one.corner.at, other.corner.at, problem) for other in found)
     ]  # fmt: skip
-    for least in (1, 0):  # r log r is worse than r^2 log r
+    for highest in (1, 0):  # r log r is worse than r^2 log r
         if len(found) + len(logs) > _MOST:
-            logs = [one for one in logs if one.degree <= least]
+            logs = [one for one in logs if one.degree <= highest]
     if not 0 < len(found) + len(logs) <= _MOST:
         return experiment, ()
     of = kind(problem)
@@ -59,11 +59,8 @@ def at_corners(
         CornerEmbedding(one.corner.at, one.corner.pole, one.degree, one.corner.names, of, log=True)
         for one in logs
     ]
-    corners = [one.corner for one in (*found, *(one for one in logs if one.degree == 1))]
-    places = [
-        _place(one, [other for other in corners if other is not one], problem) for one in corners
-        if not _is_stated(one, problem)
-    ]  # fmt: skip
+    steep = [one.corner for one in (*found, *(log for log in logs if log.degree == 1))]
+    places = [_place(one, steep, problem) for one in steep if not _is_stated(one, problem)]
     model = replace(experiment.model, embedding=[*experiment.model.embedding, *seen])
     changed = _with(replace(experiment, model=model), [*problem.singularities, *places])
     return changed, tuple(_decided(found, logs))
